@@ -1,0 +1,313 @@
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// EventName names a point in the agent loop, spelled as on the wire (EV-1).
+type EventName string
+
+// The events of the hook data contract.
+const (
+	OnStart       EventName = "Start"
+	OnPreToolUse  EventName = "PreToolUse"
+	OnPostToolUse EventName = "PostToolUse"
+	OnStop        EventName = "Stop"
+)
+
+// ParseEventName reads an event name without regard to case, as configuration
+// does (EV-1). Any other value is an error that lists the four.
+func ParseEventName(s string) (EventName, error) {
+	for i := range eventRows {
+		if strings.EqualFold(s, string(eventRows[i].name)) {
+			return eventRows[i].name, nil
+		}
+	}
+	return "", unknownEvent(s)
+}
+
+func unknownEvent(s string) error {
+	return fmt.Errorf("unknown event %q; the events are Start, PreToolUse, PostToolUse and Stop", s)
+}
+
+// Event is one moment of an agent loop: a *[Start], *[PreToolUse],
+// *[PostToolUse] or *[Stop]. The set is closed. The runtime reads an event
+// while Evaluate runs and never changes it.
+type Event interface {
+	// EventName returns the event's name.
+	EventName() EventName
+	common() *Common
+	// own appends the event's own fields in wire order, and reads them back.
+	own(f fieldVisitor)
+	// clone returns a copy that shares no memory a hook could write to.
+	clone() Event
+}
+
+// Common is what every event has. Its zero value is a top-level loop without
+// a name, at turn 0, without a trajectory.
+type Common struct {
+	// Agent is the loop that runs the hooks (agent_name, SUB-2).
+	Agent string
+	// Turn and MaxTurns are current_turn and max_turns. At Start the payload
+	// says 0 for the turn whatever is set here (IN-2).
+	Turn, MaxTurns int
+	// Child marks the loop of a sub-agent: it decides which hooks are in
+	// scope (SUB-1), and a child cannot ask (SUB-3).
+	Child bool
+	// CannotAsk marks a loop without anybody to ask: an ask becomes a deny.
+	CannotAsk bool
+	// Switches are the thread's activated and deactivated hooks (CFG-6).
+	Switches Switches
+	// Trajectory writes the run's trajectory as JSON (SUM-1). It is called at
+	// most once per event, and only when a hook that will run can see it; it
+	// may be called from another goroutine than Evaluate's. nil: none.
+	Trajectory func(ctx context.Context, w io.Writer) error
+	// ExecutionSummary is the path of a trajectory file that the host keeps
+	// itself. It is written as it is and never opened by the runtime. An
+	// event with both it and a Trajectory is refused.
+	ExecutionSummary string
+	// Metadata is flattened into the top level of the payload (IN-8).
+	Metadata Metadata
+}
+
+// Switches is the state of the hooks that one thread switched on or off, by
+// hook name. It is plain data: it marshals to JSON and back. A hook named in
+// both lists runs.
+type Switches struct {
+	// Activated names on-demand hooks that run in this thread.
+	Activated []string `json:"activated,omitempty"`
+	// Deactivated names hooks that do not run in this thread. System hooks
+	// cannot be switched off: their names here have no effect.
+	Deactivated []string `json:"deactivated,omitempty"`
+}
+
+// Start is the beginning of a top-level thread, or of a child conversation
+// (EV-2).
+type Start struct {
+	Common
+	StartMessage *string // nil: null
+	ThreadSource *string // Conversation, Alert, Incident, …; nil: null
+}
+
+// PreToolUse is a tool call that has not run yet (EV-3).
+type PreToolUse struct {
+	Common
+	ToolName string
+	// ToolInput is a JSON object or null; nil means null. Any other JSON is
+	// an error of Evaluate when a hook would see it (IN-10).
+	ToolInput       json.RawMessage
+	ToolDescription *string // nil: null
+	AgentMode       string  // Review, Autonomous, ReadOnly
+	IsWriteAction   bool
+	// RequiresApproval and RequiresBrowserConnection are the tool's
+	// annotations.
+	RequiresApproval          bool
+	RequiresBrowserConnection bool
+	CallID                    string
+}
+
+// PostToolUse is a tool call that has returned, or failed (EV-4).
+type PostToolUse struct {
+	Common
+	ToolName      string
+	ToolInput     json.RawMessage // as in PreToolUse
+	ToolResult    json.RawMessage // any JSON; nil means null
+	ToolSucceeded bool            // true also for a tool that returned an error text
+	CallID        string
+	// Resumed marks a call that finishes after a pause. In Contract conduct
+	// the payload then says turn 0 of 250 (IN-12, QRK-14).
+	Resumed bool
+}
+
+// Stop is the loop about to end (EV-5).
+type Stop struct {
+	Common
+	StopState
+	FinalOutput *string // nil: null
+}
+
+// StopState is what one Stop event must know of the earlier ones of the same
+// run. The zero value is a run that no prompt hook has kept going yet; later
+// ones come from [Decision.NextStop]. It marshals to JSON and back.
+type StopState struct {
+	// Active is stop_hook_active: a prompt Stop hook has rejected in this run.
+	Active bool `json:"stop_hook_active"`
+	// RejectionCount is stop_rejection_count (SP-2).
+	RejectionCount int `json:"stop_rejection_count"`
+}
+
+// effect is what an event makes of one thing that a hook can say.
+type effect uint8
+
+const (
+	deaf     effect = iota // said, but the event does not hear it
+	heard                  // decides as it says
+	asReject               // counts as a plain rejection
+	mutes                  // decides nothing, but suppresses the event's context (ST-2)
+)
+
+// eventRow is what the engine knows of an event. There is no other place where
+// one event is treated differently from another.
+type eventRow struct {
+	name EventName
+
+	tool            bool // has a tool name, which matchers select by (MAT-1)
+	matcherRequired bool // a hook without a matcher is refused (CFG-4)
+	sources         bool // hooks may be limited to thread sources (ST-3)
+	inherited       bool // a child runs the system and user-global hooks (SUB-1)
+	guarded         bool // FailUnset blocks in Hardened conduct (QRK-10)
+	promptsFirst    bool // two chains: prompts, then the others (AGG-10)
+	promptsMute     bool // what a prompt hook answers has no effect (PRM-4)
+
+	reject, deny, ask, allow effect
+	context, metadata        bool // whether the event delivers them
+
+	wrap         [2]string // before a block's reason, by Conduct (TXT-1, TXT-2, QRK-7)
+	askInChild   string    // TXT-4: stands for reason and text of an ask that cannot be asked
+	marksAllower bool      // an allow leaves its hook's name in the metadata (MD-4)
+}
+
+// eventRows is the table of the events. It is never written to.
+var eventRows = [...]eventRow{
+	{
+		name: OnStart, sources: true, promptsMute: true,
+		deny: mutes, ask: mutes, allow: mutes, context: true,
+	},
+	{
+		name: OnPreToolUse, tool: true, inherited: true, guarded: true,
+		reject: heard, deny: heard, ask: heard, allow: heard, context: true, metadata: true,
+		wrap:         [2]string{"[Tool execution blocked] ", "[Tool execution blocked] "},
+		marksAllower: true,
+	},
+	{
+		name: OnPostToolUse, tool: true, matcherRequired: true, inherited: true, guarded: true,
+		reject: heard, deny: heard, ask: heard, allow: heard, context: true, metadata: true,
+		wrap: [2]string{
+			"[Tool result blocked by hook] [Hook Blocked Tool Result] ",
+			"[Tool result blocked by hook] ",
+		},
+		askInChild: "Tool executed, but its output was withheld as it needs user approval. Try to find an alternative approach.",
+	},
+	{
+		name: OnStop, promptsFirst: true,
+		reject: heard, deny: asReject,
+	},
+}
+
+// row returns the event's row, nil for an unknown name. The name is exact.
+func (n EventName) row() *eventRow {
+	for i := range eventRows {
+		if eventRows[i].name == n {
+			return &eventRows[i]
+		}
+	}
+	return nil
+}
+
+// EventName returns [OnStart].
+func (*Start) EventName() EventName { return OnStart }
+
+// EventName returns [OnPreToolUse].
+func (*PreToolUse) EventName() EventName { return OnPreToolUse }
+
+// EventName returns [OnPostToolUse].
+func (*PostToolUse) EventName() EventName { return OnPostToolUse }
+
+// EventName returns [OnStop].
+func (*Stop) EventName() EventName { return OnStop }
+
+func (e *Start) common() *Common       { return &e.Common }
+func (e *PreToolUse) common() *Common  { return &e.Common }
+func (e *PostToolUse) common() *Common { return &e.Common }
+func (e *Stop) common() *Common        { return &e.Common }
+
+// fieldVisitor walks the fields of an event in wire order. Writing, reading
+// and naming them are three visitors, so that each field is spelled once.
+type fieldVisitor interface {
+	str(key string, p *string)             // string
+	nullStr(key string, p **string)        // string or null
+	boolean(key string, p *bool)           // bool
+	integer(key string, p *int)            // integer
+	object(key string, p *json.RawMessage) // object or null
+	value(key string, p *json.RawMessage)  // any JSON
+}
+
+func (e *Start) own(f fieldVisitor) {
+	f.nullStr("start_message", &e.StartMessage)
+	f.nullStr("thread_source", &e.ThreadSource)
+}
+
+func (e *PreToolUse) own(f fieldVisitor) {
+	f.str("tool_name", &e.ToolName)
+	f.object("tool_input", &e.ToolInput)
+	f.nullStr("tool_description", &e.ToolDescription)
+	f.str("agent_mode", &e.AgentMode)
+	f.boolean("is_write_action", &e.IsWriteAction)
+	f.boolean("requires_approval", &e.RequiresApproval)
+	f.boolean("requires_browser_connection", &e.RequiresBrowserConnection)
+	f.str("call_id", &e.CallID)
+}
+
+func (e *PostToolUse) own(f fieldVisitor) {
+	f.str("tool_name", &e.ToolName)
+	f.object("tool_input", &e.ToolInput)
+	f.value("tool_result", &e.ToolResult)
+	f.boolean("tool_succeeded", &e.ToolSucceeded)
+	f.str("call_id", &e.CallID)
+}
+
+func (e *Stop) own(f fieldVisitor) {
+	f.boolean("stop_hook_active", &e.Active)
+	f.integer("stop_rejection_count", &e.RejectionCount)
+	f.nullStr("final_output", &e.FinalOutput)
+}
+
+func (e *Start) clone() Event {
+	c := *e
+	c.Common = e.Common.clone()
+	c.StartMessage, c.ThreadSource = cloneString(e.StartMessage), cloneString(e.ThreadSource)
+	return &c
+}
+
+func (e *PreToolUse) clone() Event {
+	c := *e
+	c.Common = e.Common.clone()
+	c.ToolInput, c.ToolDescription = bytes.Clone(e.ToolInput), cloneString(e.ToolDescription)
+	return &c
+}
+
+func (e *PostToolUse) clone() Event {
+	c := *e
+	c.Common = e.Common.clone()
+	c.ToolInput, c.ToolResult = bytes.Clone(e.ToolInput), bytes.Clone(e.ToolResult)
+	return &c
+}
+
+func (e *Stop) clone() Event {
+	c := *e
+	c.Common = e.Common.clone()
+	c.FinalOutput = cloneString(e.FinalOutput)
+	return &c
+}
+
+func (c *Common) clone() Common {
+	d := *c
+	d.Switches.Activated = slices.Clone(c.Switches.Activated)
+	d.Switches.Deactivated = slices.Clone(c.Switches.Deactivated)
+	d.Metadata = c.Metadata.clone()
+	return d
+}
+
+func cloneString(p *string) *string {
+	if p == nil {
+		return nil
+	}
+	s := *p
+	return &s
+}

@@ -1,0 +1,3 @@
+module github.com/hookruntime/hooks
+
+go 1.25
