@@ -322,3 +322,18 @@ func (h *Hook) clone() *Hook {
 	}
 	return &c
 }
+
+// interpreterOf reads the first line of a script (CMD-17): which interpreter
+// runs it, and with which arguments.
+func interpreterOf(script string) (name string, args []string, err error) {
+	line, _, _ := strings.Cut(script, "\n")
+	line = strings.TrimSuffix(line, "\r")
+	fields := strings.Fields(line)
+	switch {
+	case len(fields) > 0 && fields[0] == "#!/bin/bash" && strings.HasPrefix(line, "#!"):
+		return "bash", fields[1:], nil
+	case len(fields) == 2 && fields[0] == "#!/usr/bin/env" && fields[1] == "python3" && strings.HasPrefix(line, "#!"):
+		return "python3", nil, nil
+	}
+	return "", nil, fmt.Errorf("script begins with %.40q; it must begin with #!/bin/bash (arguments allowed) or #!/usr/bin/env python3", line)
+}

@@ -1,0 +1,168 @@
+package wire
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// Compact appends the one JSON value that src holds to dst, without
+// insignificant white space and otherwise as it is, checking syntax, UTF-8 and
+// limits in the same pass.
+func Compact(dst, src []byte, lim Limits) ([]byte, error) {
+	dst, _, err := compact(dst, src, lim, nil)
+	return dst, err
+}
+
+// CompactKeys is Compact that also reports the first pair of colliding keys,
+// at any depth.
+func CompactKeys(dst, src []byte, lim Limits) ([]byte, *Collision, error) {
+	return compact(dst, src, lim, &keySets{})
+}
+
+func compact(dst, src []byte, lim Limits, keys *keySets) ([]byte, *Collision, error) {
+	before := len(dst)
+	s := scanner{data: src, lim: lim, out: &dst, keys: keys}
+	err := s.value()
+	if err == nil {
+		s.flush()
+		s.out = nil
+		s.space()
+		if s.pos < len(src) {
+			err = s.fail(FaultSyntax, s.pos)
+		}
+	}
+	if err != nil {
+		return dst[:before], nil, err
+	}
+	if keys != nil {
+		return dst, keys.found, nil
+	}
+	return dst, nil, nil
+}
+
+// Writer writes one JSON object on one line, keys in the order of the calls.
+type Writer struct{ buf []byte }
+
+// NewWriter returns a Writer that appends to buf.
+func NewWriter(buf []byte) *Writer { return &Writer{buf} }
+
+// Bytes returns what was written.
+func (w *Writer) Bytes() []byte { return w.buf }
+
+// Open begins an object.
+func (w *Writer) Open() { w.buf = append(w.buf, '{') }
+
+// Close ends it.
+func (w *Writer) Close() { w.buf = append(w.buf, '}') }
+
+// Key begins a member; a value must follow.
+func (w *Writer) Key(key string) {
+	if n := len(w.buf); n > 0 && w.buf[n-1] != '{' {
+		w.buf = append(w.buf, ',')
+	}
+	w.buf = append(AppendString(w.buf, key), ':')
+}
+
+// Str writes a string member.
+func (w *Writer) Str(key, s string) {
+	w.Key(key)
+	w.buf = AppendString(w.buf, s)
+}
+
+// NullStr writes a string member, null when p is nil.
+func (w *Writer) NullStr(key string, p *string) {
+	if p == nil {
+		w.Null(key)
+		return
+	}
+	w.Str(key, *p)
+}
+
+// Null writes a null member.
+func (w *Writer) Null(key string) {
+	w.Key(key)
+	w.buf = append(w.buf, "null"...)
+}
+
+// Bool writes a boolean member.
+func (w *Writer) Bool(key string, b bool) {
+	w.Key(key)
+	w.buf = strconv.AppendBool(w.buf, b)
+}
+
+// Int writes an integer member.
+func (w *Writer) Int(key string, n int) {
+	w.Key(key)
+	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
+}
+
+// Raw writes a member with a raw value, compacted and checked; nil is null.
+// After an error the object is not usable.
+func (w *Writer) Raw(key string, raw []byte, lim Limits) error {
+	if raw == nil {
+		w.Null(key)
+		return nil
+	}
+	w.Key(key)
+	var err error
+	w.buf, err = Compact(w.buf, raw, lim)
+	return err
+}
+
+// RawKeys is Raw that also reports colliding keys.
+func (w *Writer) RawKeys(key string, raw []byte, lim Limits) (*Collision, error) {
+	if raw == nil {
+		w.Null(key)
+		return nil, nil
+	}
+	w.Key(key)
+	var err error
+	var c *Collision
+	w.buf, c, err = CompactKeys(w.buf, raw, lim)
+	return c, err
+}
+
+// AppendString appends s as a JSON string. Only what JSON demands is escaped:
+// a hook that searches its input for && or <script> must find it. Invalid
+// UTF-8 becomes U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[start:i]...), "\ufffd"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		if c >= 0x20 && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}
