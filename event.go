@@ -45,6 +45,8 @@ type Event interface {
 	common() *Common
 	// own appends the event's own fields in wire order, and reads them back.
 	own(f fieldVisitor)
+	// size estimates the bytes of its own fields on the wire.
+	size() int
 	// clone returns a copy that shares no memory a hook could write to.
 	clone() Event
 }
@@ -163,12 +165,12 @@ type eventRow struct {
 	inherited       bool // a child runs the system and user-global hooks (SUB-1)
 	guarded         bool // FailUnset blocks in Hardened conduct (QRK-10)
 	promptsFirst    bool // two chains: prompts, then the others (AGG-10)
-	promptsMute     bool // what a prompt hook answers has no effect (PRM-4)
+	beginning       bool // no turn and no trajectory yet: written as 0 and null (IN-2)
 
 	reject, deny, ask, allow effect
 	context, metadata        bool // whether the event delivers them
 
-	wrap         [2]string // before a block's reason, by Conduct (TXT-1, TXT-2, QRK-7)
+	wrap         [2]string // by Conduct: stands before a block's reason (TXT-1, TXT-2, QRK-7)
 	askInChild   string    // TXT-4: stands for reason and text of an ask that cannot be asked
 	marksAllower bool      // an allow leaves its hook's name in the metadata (MD-4)
 }
@@ -176,7 +178,7 @@ type eventRow struct {
 // eventRows is the table of the events. It is never written to.
 var eventRows = [...]eventRow{
 	{
-		name: OnStart, sources: true, promptsMute: true,
+		name: OnStart, sources: true, beginning: true,
 		deny: mutes, ask: mutes, allow: mutes, context: true,
 	},
 	{
@@ -266,6 +268,18 @@ func (e *Stop) own(f fieldVisitor) {
 	f.boolean("stop_hook_active", &e.Active)
 	f.integer("stop_rejection_count", &e.RejectionCount)
 	f.nullStr("final_output", &e.FinalOutput)
+}
+
+func (e *Start) size() int       { return textLen(e.StartMessage) }
+func (e *PreToolUse) size() int  { return len(e.ToolInput) + textLen(e.ToolDescription) }
+func (e *PostToolUse) size() int { return len(e.ToolInput) + len(e.ToolResult) }
+func (e *Stop) size() int        { return textLen(e.FinalOutput) }
+
+func textLen(p *string) int {
+	if p == nil {
+		return 0
+	}
+	return len(*p)
 }
 
 func (e *Start) clone() Event {

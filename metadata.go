@@ -56,23 +56,10 @@ func (m *Metadata) Add(key string, value any) error {
 		}
 		raw = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	}
-	m.add(MetadataEntry{Key: key, Value: raw})
+	if m.index(key) < 0 {
+		*m = append(*m, MetadataEntry{Key: key, Value: raw})
+	}
 	return nil
-}
-
-func (m *Metadata) add(e MetadataEntry) {
-	if m.index(e.Key) < 0 {
-		*m = append(*m, e)
-	}
-}
-
-// set replaces the first value of the key in place, or appends.
-func (m *Metadata) set(e MetadataEntry) {
-	if i := m.index(e.Key); i >= 0 {
-		(*m)[i] = e
-		return
-	}
-	*m = append(*m, e)
 }
 
 func (m Metadata) index(key string) int {
@@ -91,14 +78,51 @@ func (m Metadata) clone() Metadata {
 	return c
 }
 
+// metadataSet builds metadata whose keys are distinct. A hook may write many
+// thousand keys, so it finds them by a map.
+type metadataSet struct {
+	list  Metadata
+	index map[string]int
+}
+
+func (s *metadataSet) find(key string) (int, bool) {
+	if s.index == nil {
+		s.index = make(map[string]int, len(s.list))
+		for i, e := range s.list {
+			if _, ok := s.index[e.Key]; !ok {
+				s.index[e.Key] = i
+			}
+		}
+	}
+	i, ok := s.index[key]
+	return i, ok
+}
+
+// add appends the entry unless its key exists: the first value wins (AGG-8).
+func (s *metadataSet) add(e MetadataEntry) {
+	if _, ok := s.find(e.Key); !ok {
+		s.index[e.Key] = len(s.list)
+		s.list = append(s.list, e)
+	}
+}
+
+// set replaces the value of the key in place, or appends.
+func (s *metadataSet) set(e MetadataEntry) {
+	if i, ok := s.find(e.Key); ok {
+		s.list[i] = e
+		return
+	}
+	s.add(e)
+}
+
 // overlay returns the hooks' entries with the pipeline's over them: a pipeline
 // value overwrites a hook's value for the same key (MD-3).
 func (m Metadata) overlay(pipeline Metadata) Metadata {
-	out := m.clone()
+	out := metadataSet{list: m.clone()}
 	for _, e := range pipeline.clone() {
 		out.set(e)
 	}
-	return out
+	return out.list
 }
 
 // MarshalJSON writes one object with the entries in order; nil is {}.

@@ -1,26 +1,31 @@
 package hooks
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Outcome is what a Decision comes to, and what one hook said.
 type Outcome int
 
 // The outcomes. The zero Outcome blocks: a caller who drops an error does not
 // proceed.
 const (
-	Undecided Outcome = iota // nothing was decided; with an error, or of a hook that did not run
-	Pass                     // proceed, through the host's own permission rules
-	Allow                    // proceed; a host may let it bypass its permission rules
-	Reject                   // blocked; of Stop: keep running
-	Ask                      // ask the user
-	Deny                     // blocked
-	Errored                  // of a hook only: it failed, and its fail mode let it
+	OutcomeUndecided Outcome = iota // nothing was decided; with an error, or of a hook that did not run
+	OutcomePass                     // proceed, through the host's own permission rules
+	OutcomeAllow                    // proceed; a host may let it bypass its permission rules
+	OutcomeReject                   // blocked; of Stop: keep running
+	OutcomeAsk                      // ask the user
+	OutcomeDeny                     // blocked
+	OutcomeErrored                  // of a hook only: it failed, and its fail mode let it
 )
 
 var outcomeNames = [...]string{"", "pass", "allow", "reject", "ask", "deny", "error"}
 
 // String returns the spelling of TEL-1 and TEL-2: "pass", "allow", "reject",
-// "ask", "deny", "error", and "" for Undecided.
+// "ask", "deny", "error", and "" for OutcomeUndecided.
 func (o Outcome) String() string {
-	if o < Undecided || o > Errored {
+	if o < OutcomeUndecided || o > OutcomeErrored {
 		return "invalid"
 	}
 	return outcomeNames[o]
@@ -57,4 +62,108 @@ type Result struct {
 	Context string
 	// Metadata is carried to a later event (AGG-8, MD-1).
 	Metadata Metadata
+}
+
+// Pass lets the event proceed. It is the zero Result.
+func Pass() Result { return Result{} }
+
+// Reject blocks with a reason for the model. On Stop it keeps the loop running.
+func Reject(reason string) Result { return Result{Rejects: true, Reason: reason} }
+
+// Deny blocks and ends the chain.
+func Deny(reason string) Result { return Result{Permission: PermissionDeny, Reason: reason} }
+
+// Ask asks the user a question.
+func Ask(question string) Result { return Result{Permission: PermissionAsk, Question: question} }
+
+// Allow lets the event proceed and says that the host's own permission rules
+// need not be asked. Pass is the right answer for "no objection".
+func Allow() Result { return Result{Permission: PermissionAllow} }
+
+// WithContext returns the result with additional context for the model.
+func (r Result) WithContext(text string) Result {
+	r.Context = text
+	return r
+}
+
+// The fixed texts of an answer that gives none (CMD-11, CMD-14, PRM-3).
+const (
+	defaultReason       = "Blocked by hook"
+	defaultQuestion     = "A hook asks for confirmation."
+	defaultPromptReason = "Hook rejected the action without providing a reason."
+)
+
+// reason returns the text of a rejection or deny.
+func (r *Result) reason() string { return firstUsable(r.Reason, defaultReason) }
+
+// question returns the text of an ask.
+func (r *Result) question() string { return firstUsable(r.Question, r.Reason, defaultQuestion) }
+
+func firstUsable(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// blocks reports whether the answer rejects, denies or asks.
+func (r *Result) blocks() bool {
+	return r.Rejects || r.Permission == PermissionDeny || r.Permission == PermissionAsk
+}
+
+// FailureKind says how a hook failed.
+type FailureKind string
+
+// The kinds of failure.
+const (
+	FailureTimeout   FailureKind = "timeout"   // did not end within its deadline
+	FailureExit      FailureKind = "exit"      // a command ended with a code other than 0 and 2
+	FailureSignal    FailureKind = "signal"    // a command was ended by a signal
+	FailureStart     FailureKind = "start"     // a command could not be started
+	FailureOutput    FailureKind = "output"    // the answer is not usable
+	FailureModel     FailureKind = "model"     // the model call failed
+	FailurePanic     FailureKind = "panic"     // a Func panicked or called runtime.Goexit
+	FailureError     FailureKind = "error"     // a Func, or our own preparation, returned an error
+	FailureCancelled FailureKind = "cancelled" // the evaluation was cancelled
+)
+
+// Failure is how a hook failed, for the operator. None of it reaches the
+// model or telemetry: it can hold what the hook printed.
+type Failure struct {
+	Kind FailureKind
+	// Message says what happened.
+	Message string
+	// Err is the error of a Func, a model or a sandbox; nil where there is none.
+	Err error
+	// Stack is the stack of a panic; nil otherwise.
+	Stack []byte
+}
+
+// Error returns the kind and the message.
+func (f *Failure) Error() string { return string(f.Kind) + ": " + f.Message }
+
+// Unwrap returns Err.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// answer is what an executor brings back from one run of a hook: an opinion
+// (result), a failure, or, where a blocking verdict was found in a failed run
+// (QRK-8), both.
+type answer struct {
+	result  Result
+	failure *Failure
+	holds   bool // the result stands although there is a failure
+	notes   []note
+
+	exitCode       *int
+	signal         string
+	stdout, stderr string
+}
+
+// note is a diagnostic about an answer; its key is the answer's key.
+type note struct{ key, message string }
+
+func failed(kind FailureKind, err error, format string, args ...any) answer {
+	return answer{failure: &Failure{Kind: kind, Message: fmt.Sprintf(format, args...), Err: err}}
 }

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 )
 
 // Member is one key of an object with its value.
@@ -38,40 +37,52 @@ func Members(data []byte) ([]Member, error) {
 }
 
 // Object reads the JSON object that begins at data[at:], white space before it
-// allowed, and returns its members and the offset behind it. UTF-8 is checked;
-// nothing else is limited.
+// allowed, and returns its members and the offset behind it; with an error, the
+// offset up to which it looked. Nothing is limited, and strings may hold bytes
+// that are not UTF-8: a stray byte in its reason must not make a block vanish.
 func Object(data []byte, at int) (members []Member, end int, err error) {
-	s := scanner{data: data, pos: at}
+	s := scanner{data: data, pos: at, anyBytes: true}
+	members, fault := s.members()
+	if fault != nil {
+		return nil, fault.Offset, fault
+	}
+	return members, s.pos, nil
+}
+
+func (s *scanner) members() ([]Member, *Error) {
 	s.space()
 	if s.peek() != '{' {
-		return nil, s.pos, s.fail(FaultObject, s.pos)
+		return nil, s.fail(FaultObject, s.pos)
 	}
 	s.pos++
 	s.space()
 	if s.peek() == '}' {
-		return nil, s.pos + 1, nil
+		s.pos++
+		return nil, nil
 	}
+	var members []Member
 	for {
 		s.space()
 		start := s.pos
 		if err := s.key(); err != nil {
-			return nil, s.pos, err
+			return nil, err
 		}
-		key, _ := Unquote(bytes.TrimRight(data[start:s.pos-1], " \n\t\r"))
+		key, _ := Unquote(bytes.TrimRight(s.data[start:s.pos-1], " \n\t\r"))
 		s.space()
 		start = s.pos
 		if err := s.value(); err != nil {
-			return nil, s.pos, err
+			return nil, err
 		}
-		members = append(members, Member{key, data[start:s.pos]})
+		members = append(members, Member{key, s.data[start:s.pos]})
 		s.space()
 		switch s.peek() {
 		case ',':
 			s.pos++
 		case '}':
-			return members, s.pos + 1, nil
+			s.pos++
+			return members, nil
 		default:
-			return nil, s.pos, s.fail(FaultSyntax, s.pos)
+			return nil, s.fail(FaultSyntax, s.pos)
 		}
 	}
 }
@@ -79,9 +90,11 @@ func Object(data []byte, at int) (members []Member, end int, err error) {
 // Skip scans the value that begins at data[at:] and returns the offset behind
 // it.
 func Skip(data []byte, at int) (end int, err error) {
-	s := scanner{data: data, pos: at}
-	err = s.value()
-	return s.pos, err
+	s := scanner{data: data, pos: at, anyBytes: true}
+	if fault := s.value(); fault != nil {
+		return fault.Offset, fault
+	}
+	return s.pos, nil
 }
 
 // Unquote decodes a raw string that the scanner accepted. It reports false
@@ -102,6 +115,3 @@ func Unquote(raw []byte) (string, bool) {
 
 // TrimBOM removes a byte-order mark from the front.
 func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
-
-// Blank reports whether a text is empty or white space.
-func Blank(s string) bool { return strings.TrimSpace(s) == "" }

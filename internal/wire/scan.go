@@ -47,6 +47,8 @@ type scanner struct {
 	pos  int
 	lim  Limits
 
+	anyBytes bool // strings need not be UTF-8
+
 	stack []byte // the open '{' and '['
 
 	out     *[]byte // where the value goes without its white space; nil: nowhere
@@ -54,7 +56,7 @@ type scanner struct {
 	keys    *keySets
 }
 
-func (s *scanner) fail(f Fault, at int) error { return &Error{Fault: f, Offset: at} }
+func (s *scanner) fail(f Fault, at int) *Error { return &Error{Fault: f, Offset: at} }
 
 // peek returns the byte at pos, 0 at the end (no JSON token begins with it).
 func (s *scanner) peek() byte {
@@ -86,7 +88,7 @@ func (s *scanner) flush() {
 
 // value scans the value that begins at pos, white space before it included,
 // and leaves pos right behind it.
-func (s *scanner) value() error {
+func (s *scanner) value() *Error {
 	base := len(s.stack)
 	for {
 		s.space()
@@ -164,7 +166,7 @@ func (s *scanner) pop() {
 }
 
 // key scans `"key":`.
-func (s *scanner) key() error {
+func (s *scanner) key() *Error {
 	start := s.pos
 	if s.peek() != '"' {
 		return s.fail(FaultSyntax, s.pos)
@@ -184,7 +186,7 @@ func (s *scanner) key() error {
 }
 
 // str scans a string, pos at its opening quote.
-func (s *scanner) str() error {
+func (s *scanner) str() *Error {
 	data := s.data
 	i := s.pos + 1
 	for i < len(data) {
@@ -204,7 +206,7 @@ func (s *scanner) str() error {
 			i++
 		default:
 			r, n := utf8.DecodeRune(data[i:])
-			if r == utf8.RuneError && n <= 1 {
+			if r == utf8.RuneError && n <= 1 && !s.anyBytes {
 				return s.fail(FaultUTF8, i)
 			}
 			i += n
@@ -236,7 +238,7 @@ func escapeLen(b []byte) int {
 	return 0
 }
 
-func (s *scanner) number() error {
+func (s *scanner) number() *Error {
 	start := s.pos
 	if s.peek() == '-' {
 		s.pos++
@@ -278,7 +280,7 @@ func (s *scanner) digits() bool {
 	return s.pos > start
 }
 
-func (s *scanner) literal() error {
+func (s *scanner) literal() *Error {
 	for _, word := range [...]string{"true", "false", "null"} {
 		if len(s.data)-s.pos >= len(word) && string(s.data[s.pos:s.pos+len(word)]) == word {
 			s.pos += len(word)

@@ -32,6 +32,7 @@ func compact(dst, src []byte, lim Limits, keys *keySets) ([]byte, *Collision, er
 		}
 	}
 	if err != nil {
+		// A *Error that is nil must not become an error that is not.
 		return dst[:before], nil, err
 	}
 	if keys != nil {

@@ -1,0 +1,273 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hookruntime/hooks/internal/wire"
+)
+
+// EventError reports an event that cannot be given to hooks (IN-10), or a
+// captured input that cannot be read (IN-13). It quotes no payload.
+type EventError struct {
+	Event   EventName // empty where it is not known
+	Field   string    // the key on the wire, empty for the whole object
+	Problem string
+}
+
+// Error says which field is wrong, how, and what is allowed.
+func (e *EventError) Error() string {
+	where := string(e.Event)
+	if e.Field != "" {
+		where = strings.TrimPrefix(where+"."+e.Field, ".")
+	}
+	if where == "" {
+		return "hooks: event: " + e.Problem
+	}
+	return "hooks: event " + where + ": " + e.Problem
+}
+
+// EncodeEvent returns the event as a command hook reads it on stdin in
+// Contract conduct: one JSON object on one line, ended by a newline (IN-9),
+// with default limits (IN-10). A Trajectory is not called: execution_summary
+// is the literal path, or null. Errors are of type [*EventError].
+func EncodeEvent(ev Event) ([]byte, error) {
+	if err := checkEvent(ev); err != nil {
+		return nil, err
+	}
+	enc, err := encode(ev, Contract, Limits{}.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	return enc.append(nil, ev.common().literalSummary()), nil
+}
+
+// checkEvent refuses an event that is nil.
+func checkEvent(ev Event) error {
+	null := ev == nil
+	switch e := ev.(type) {
+	case *Start:
+		null = e == nil
+	case *PreToolUse:
+		null = e == nil
+	case *PostToolUse:
+		null = e == nil
+	case *Stop:
+		null = e == nil
+	}
+	if null {
+		return &EventError{Problem: "the event is nil"}
+	}
+	if c := ev.common(); c.Trajectory != nil && c.ExecutionSummary != "" {
+		return &EventError{Event: ev.EventName(), Field: "execution_summary", Problem: "both a Trajectory and a literal ExecutionSummary are given; an event has at most one of them"}
+	}
+	return nil
+}
+
+func (c *Common) literalSummary() *string {
+	if c.ExecutionSummary == "" {
+		return nil
+	}
+	return &c.ExecutionSummary
+}
+
+// encoded is an event as all hooks of one evaluation see it. Only the path in
+// execution_summary differs from hook to hook, so the two large parts around
+// it are written once and shared.
+type encoded struct {
+	head, tail []byte // tail begins behind the value of execution_summary
+	beginning  bool
+	notes      []Diagnostic
+}
+
+// encode is the only writer of the wire input (IN-2 to IN-9).
+func encode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
+	row, c := ev.EventName().row(), ev.common()
+	turn, maxTurns := c.Turn, c.MaxTurns
+	if row.beginning {
+		turn = 0
+	}
+	if post, ok := ev.(*PostToolUse); ok && post.Resumed && conduct == Contract {
+		turn, maxTurns = 0, 250 // QRK-14
+	}
+
+	w := wire.NewWriter(make([]byte, 0, 256))
+	f := &fieldWriter{w: w, event: row.name, conduct: conduct, lim: wire.Limits{Depth: lim.Depth, Number: lim.Number}}
+	w.Open()
+	w.Str("hook_event_name", string(row.name))
+	f.str("agent_name", &c.Agent)
+	w.Int("current_turn", turn)
+	w.Int("max_turns", maxTurns)
+	w.Key("execution_summary")
+	head := w.Bytes()
+
+	// The tail is an object of its own whose opening brace becomes the comma
+	// behind the summary.
+	*w = *wire.NewWriter(make([]byte, 0, 256+ev.size()))
+	w.Open()
+	ev.own(f)
+	for _, e := range c.Metadata {
+		f.metadata(e)
+	}
+	w.Close()
+	if f.err != nil {
+		return nil, f.err
+	}
+	tail := append(w.Bytes(), '\n')
+	tail[0] = ','
+	return &encoded{head: head, tail: tail, beginning: row.beginning, notes: f.notes}, nil
+}
+
+// summaryJSON is the value of execution_summary; nil is null (IN-2, SUM-1).
+func (p *encoded) summaryJSON(summary *string) []byte {
+	if summary == nil || p.beginning {
+		return []byte("null")
+	}
+	return wire.AppendString(nil, *summary)
+}
+
+// append appends the whole input.
+func (p *encoded) append(dst []byte, summary *string) []byte {
+	return append(append(append(dst, p.head...), p.summaryJSON(summary)...), p.tail...)
+}
+
+// reader yields the whole input without copying it.
+func (p *encoded) reader(summary *string) io.Reader {
+	return &payloadReader{parts: [][]byte{p.head, p.summaryJSON(summary), p.tail}}
+}
+
+type payloadReader struct{ parts [][]byte }
+
+func (r *payloadReader) Read(b []byte) (int, error) {
+	for len(r.parts) > 0 && len(r.parts[0]) == 0 {
+		r.parts = r.parts[1:]
+	}
+	if len(r.parts) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, r.parts[0])
+	r.parts[0] = r.parts[0][n:]
+	return n, nil
+}
+
+// WriteTo implements io.WriterTo, so that a large input is not copied through
+// a small buffer.
+func (r *payloadReader) WriteTo(w io.Writer) (n int64, err error) {
+	for len(r.parts) > 0 {
+		var m int
+		m, err = w.Write(r.parts[0])
+		n += int64(m)
+		r.parts[0] = r.parts[0][m:]
+		if err != nil {
+			return n, err
+		}
+		r.parts = r.parts[1:]
+	}
+	return n, nil
+}
+
+// fieldWriter is the fieldVisitor that writes.
+type fieldWriter struct {
+	w       *wire.Writer
+	event   EventName
+	conduct Conduct
+	lim     wire.Limits
+	err     error
+	notes   []Diagnostic
+}
+
+func (f *fieldWriter) fail(field, problem string) {
+	if f.err == nil {
+		f.err = &EventError{Event: f.event, Field: field, Problem: problem}
+	}
+}
+
+// str writes a name. Names must be UTF-8: a replaced byte would show the hook
+// another tool than the one that runs.
+func (f *fieldWriter) str(key string, p *string) {
+	if !utf8.ValidString(*p) {
+		f.fail(key, "the text is not UTF-8")
+	}
+	f.w.Str(key, *p)
+}
+
+func (f *fieldWriter) nullStr(key string, p **string) { f.w.NullStr(key, *p) }
+func (f *fieldWriter) boolean(key string, p *bool)    { f.w.Bool(key, *p) }
+func (f *fieldWriter) integer(key string, p *int)     { f.w.Int(key, *p) }
+
+func (f *fieldWriter) object(key string, p *json.RawMessage) {
+	collision, err := f.w.RawKeys(key, *p, f.lim)
+	switch {
+	case err != nil:
+		f.fail(key, err.Error())
+	case *p != nil && !isObjectOrNull(*p):
+		f.fail(key, "the JSON value is neither an object nor null")
+	case collision != nil:
+		problem := fmt.Sprintf("the keys at bytes %d and %d of one object are equal, or equal but for case: a tool may decode another value than the hook saw", collision.First, collision.Second)
+		if f.conduct == Hardened { // QRK-15
+			f.fail(key, problem)
+			return
+		}
+		f.notes = append(f.notes, Diagnostic{Key: key, Message: problem})
+	}
+}
+
+func isObjectOrNull(raw []byte) bool {
+	k := wire.Kind(bytes.TrimLeft(raw, " \n\t\r"))
+	return k == '{' || k == 'n'
+}
+
+func (f *fieldWriter) value(key string, p *json.RawMessage) {
+	if err := f.w.Raw(key, *p, f.lim); err != nil {
+		f.fail(key, err.Error())
+	}
+}
+
+// metadata writes one entry behind the real fields, so that a reader that
+// keeps the first of two equal keys always sees the real one (QRK-2).
+func (f *fieldWriter) metadata(e MetadataEntry) {
+	if f.conduct == Hardened && isPayloadField(e.Key) {
+		f.notes = append(f.notes, Diagnostic{Hook: e.Hook, Key: e.Key,
+			Message: fmt.Sprintf("metadata key %q equals a payload field and was dropped", e.Key)})
+		return
+	}
+	if !utf8.ValidString(e.Key) {
+		f.fail("metadata", "a key is not UTF-8")
+		return
+	}
+	f.value(e.Key, &e.Value)
+}
+
+// isPayloadField reports whether a metadata key could be taken for a field of
+// any event, case aside (QRK-2).
+func isPayloadField(key string) bool {
+	f := &fieldFinder{key: key}
+	for _, k := range commonFields {
+		f.see(k)
+	}
+	for _, ev := range [...]Event{&Start{}, &PreToolUse{}, &PostToolUse{}, &Stop{}} {
+		ev.own(f)
+	}
+	return f.found
+}
+
+// commonFields are the fields of every event, in wire order (IN-2).
+var commonFields = [...]string{"hook_event_name", "agent_name", "current_turn", "max_turns", "execution_summary"}
+
+// fieldFinder is the fieldVisitor that compares names.
+type fieldFinder struct {
+	key   string
+	found bool
+}
+
+func (f *fieldFinder) see(key string)                        { f.found = f.found || strings.EqualFold(key, f.key) }
+func (f *fieldFinder) str(key string, _ *string)             { f.see(key) }
+func (f *fieldFinder) nullStr(key string, _ **string)        { f.see(key) }
+func (f *fieldFinder) boolean(key string, _ *bool)           { f.see(key) }
+func (f *fieldFinder) integer(key string, _ *int)            { f.see(key) }
+func (f *fieldFinder) object(key string, _ *json.RawMessage) { f.see(key) }
+func (f *fieldFinder) value(key string, _ *json.RawMessage)  { f.see(key) }
