@@ -202,6 +202,17 @@ var eventRows = [...]eventRow{
 	},
 }
 
+// permission returns what a permission says, and what the event makes of it.
+func (row *eventRow) permission(p Permission) (Outcome, effect) {
+	switch p {
+	case PermissionAllow:
+		return OutcomeAllow, row.allow
+	case PermissionAsk:
+		return OutcomeAsk, row.ask
+	}
+	return OutcomeDeny, row.deny
+}
+
 // row returns the event's row, nil for an unknown name. The name is exact.
 func (n EventName) row() *eventRow {
 	for i := range eventRows {

@@ -271,3 +271,13 @@ func (f *fieldFinder) boolean(key string, _ *bool)           { f.see(key) }
 func (f *fieldFinder) integer(key string, _ *int)            { f.see(key) }
 func (f *fieldFinder) object(key string, _ *json.RawMessage) { f.see(key) }
 func (f *fieldFinder) value(key string, _ *json.RawMessage)  { f.see(key) }
+
+// invocation is one run of one hook, as its executor gets it.
+type invocation struct {
+	event     Event
+	hook      *Hook
+	payload   *encoded
+	summary   *string // the hook's execution_summary, nil for null
+	cannotAsk bool
+	place     *placement
+}

@@ -1,0 +1,226 @@
+package hooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hookruntime/hooks/internal/wire"
+)
+
+// Decision is what an event comes to, with its own explanation. The zero
+// Decision blocks. It is a value: reading it is safe for concurrent use.
+type Decision struct {
+	Event   EventName
+	Outcome Outcome
+	// Reason says why the event is blocked (reject, deny); Question is what to
+	// ask the user (ask). Both are empty for other outcomes, cleaned and cut
+	// (TXT-5); the raw texts stay in the steps.
+	Reason, Question string
+	// Context is text for the model: at Start it seeds the run, on tool events
+	// it is a user message right after the tool result (TXT-3). It may stand
+	// beside a reject.
+	Context string
+	// By names the hook that decided: the first to say what was decided.
+	// Empty for pass.
+	By string
+	// Rejections lists the plain rejections of a reject, in chain order
+	// (AGG-4).
+	Rejections []Rejection
+	// Allows lists every hook that allowed, of an allow: a host may trust a
+	// system hook's allow and not a user's (AGG-3).
+	Allows []HookRef
+	// Metadata goes to a later event (MD-1); see [Decision.Carry].
+	Metadata Metadata
+	// Withheld marks a PostToolUse ask that nobody can answer: the tool's
+	// output, its messages, hook context and metadata are withheld, and the
+	// model is told only [Decision.ForModel] (SUB-3, TXT-4).
+	Withheld bool
+	// Diagnostics are findings about answers and payload, for people.
+	Diagnostics []Diagnostic
+
+	prompted bool // a prompt hook rejected (SP-2)
+	stop     StopState
+	trace    trace
+}
+
+// Rejection is one plain rejection.
+type Rejection struct {
+	Hook   HookRef `json:"hook"`
+	Reason string  `json:"reason"`
+}
+
+// Blocks reports whether what the agent was about to do must not happen (on
+// Stop: whether the loop must keep running) without further ado: anything but
+// pass and allow, and so also an ask. It is true for the zero Decision.
+func (d *Decision) Blocks() bool {
+	return d.Outcome != OutcomePass && d.Outcome != OutcomeAllow
+}
+
+// ForModel is what the model is told instead of a tool result (TXT-1, TXT-2,
+// TXT-4), or, on Stop, as a user message (TXT-3). It is empty for pass, allow,
+// ask, an undecided event, and Start.
+func (d *Decision) ForModel() string {
+	switch {
+	case d.Outcome != OutcomeReject && d.Outcome != OutcomeDeny:
+		return ""
+	case d.Withheld:
+		return d.Reason
+	}
+	row := d.Event.row()
+	if row == nil {
+		return d.Reason
+	}
+	return row.wrap[d.trace.conduct()] + d.Reason
+}
+
+// fold turns the steps that ran into the decision. It is a pure function of
+// its arguments (AGG-3 to AGG-9).
+func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
+	d.Outcome = OutcomePass
+	var decided *Step
+	var reasons []string
+	var context string
+	var muted bool
+	metadata := metadataSet{}
+	for i := range steps {
+		s := &steps[i]
+		muted = muted || s.mutes
+		if c.rank(s.heard) > c.rank(d.Outcome) {
+			d.Outcome, decided = s.heard, s
+		}
+		switch s.heard {
+		case OutcomeReject:
+			reason := cleanText(s.Reason, lim.Text)
+			reasons = append(reasons, reason)
+			d.Rejections = append(d.Rejections, Rejection{s.Hook, reason})
+			d.prompted = d.prompted || s.Type == "prompt"
+		case OutcomeAllow:
+			d.Allows = append(d.Allows, s.Hook)
+		}
+		if s.heard == OutcomePass || s.heard == OutcomeAllow || s.heard == OutcomeReject {
+			if strings.TrimSpace(s.Context) != "" {
+				context = s.Context // the last one wins (AGG-7)
+			}
+		}
+		if s.heard == OutcomePass || s.heard == OutcomeAllow {
+			for _, e := range s.Metadata {
+				e.Hook = s.Hook.Name
+				if msg := c.refusesKey(e.Key); msg != "" {
+					d.Diagnostics = append(d.Diagnostics, Diagnostic{Hook: e.Hook, Key: e.Key, Message: msg})
+					continue
+				}
+				metadata.add(e) // the first one wins (AGG-8)
+			}
+		}
+	}
+	if d.Outcome != OutcomeReject {
+		d.Rejections = nil // an ask drops them (AGG-5)
+	}
+	if d.Outcome != OutcomeAllow {
+		d.Allows = nil
+	}
+	if row.context && !muted && (d.Outcome == OutcomePass || d.Outcome == OutcomeReject) { // AGG-6, ST-2
+		d.Context = cleanText(context, lim.Text)
+	}
+	if row.metadata && (d.Outcome == OutcomePass || d.Outcome == OutcomeAllow) {
+		if d.Outcome == OutcomeAllow && row.marksAllower {
+			metadata.set(MetadataEntry{Key: AllowingHook, Value: wire.AppendString(nil, decided.Hook.Name)})
+		}
+		d.Metadata = metadata.list
+	}
+	if decided == nil {
+		return
+	}
+	d.By = decided.Hook.Name
+	switch d.Outcome {
+	case OutcomeReject:
+		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
+	case OutcomeDeny:
+		d.Reason = cleanText(decided.Reason, lim.Text)
+	case OutcomeAsk:
+		d.Question = cleanText(decided.Question, lim.Text)
+		if cannotAsk {
+			d.denyAsk(row)
+		}
+	}
+}
+
+// denyAsk turns an ask that nobody can answer into a deny by the hook that
+// asked (SUB-3).
+func (d *Decision) denyAsk(row *eventRow) {
+	d.Outcome, d.Reason, d.Question = OutcomeDeny, d.Question, ""
+	if row.askInChild != "" {
+		d.Reason, d.Withheld = row.askInChild, true
+	}
+}
+
+// refusesKey says why a hook's metadata key is dropped, "" when it is not
+// (QRK-2, QRK-12).
+func (c Conduct) refusesKey(key string) string {
+	switch {
+	case c != Hardened:
+		return ""
+	case isReserved(key):
+		return fmt.Sprintf("metadata key %q is reserved for the pipeline and was dropped", key)
+	case isPayloadField(key):
+		return fmt.Sprintf("metadata key %q equals a payload field and was dropped", key)
+	}
+	return ""
+}
+
+// Carried is what travels from a PreToolUse decision to the PostToolUse event
+// of the same call. It marshals to JSON and back; the zero value carries
+// nothing.
+type Carried struct {
+	Metadata []MetadataEntry `json:"metadata,omitempty"`
+}
+
+// Carry returns what the decision hands to [PreToolUse.Returned]. An ask
+// carries nothing: a pause drops the metadata (MD-2).
+func (d *Decision) Carry() Carried { return Carried{Metadata: d.Metadata.clone()} }
+
+// ToolResult is what a tool call came to.
+type ToolResult struct {
+	// Result is any JSON; nil means null.
+	Result json.RawMessage
+	// Succeeded is whether the call completed without an exception; true also
+	// for a tool that returned an error text (EV-4).
+	Succeeded bool
+	// Metadata is that of the execution pipeline. It overwrites a hook's
+	// values (MD-3).
+	Metadata Metadata
+}
+
+// Returned builds the PostToolUse event of the call: same loop, tool, input
+// and call id, with the metadata of the PreToolUse decision under that of the
+// pipeline (MD-1, MD-3). Metadata the host put on p itself comes first.
+func (p *PreToolUse) Returned(r ToolResult, c Carried) *PostToolUse {
+	post := &PostToolUse{
+		Common: p.Common.clone(), ToolName: p.ToolName, ToolInput: p.ToolInput,
+		ToolResult: r.Result, ToolSucceeded: r.Succeeded, CallID: p.CallID,
+	}
+	post.Metadata = append(post.Metadata, Metadata(c.Metadata)...).overlay(r.Metadata)
+	return post
+}
+
+// Resumed builds the PostToolUse event of a call that finished after a pause:
+// PreToolUse is not run again (EV-3), its metadata is gone (MD-2), and in
+// Contract conduct the payload says turn 0 of 250 (QRK-14).
+func (p *PreToolUse) Resumed(r ToolResult) *PostToolUse {
+	post := p.Returned(r, Carried{})
+	post.Resumed = true
+	return post
+}
+
+// NextStop returns the state for the next Stop event of the same run (SP-2):
+// one more rejection, and active, when a prompt hook rejected in this one. Of
+// another event's decision, or an undecided one, it is the state unchanged.
+func (d *Decision) NextStop() StopState {
+	s := d.stop
+	if d.prompted {
+		s.RejectionCount++
+		s.Active = true
+	}
+	return s
+}

@@ -1,0 +1,206 @@
+package hooks
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Evaluate runs the hooks of an event and folds what they said into one
+// Decision. The three possible returns: a decided Decision and nil; an
+// undecided one, with the steps so far, and ctx's error; an undecided one and
+// an [*EventError] when the event cannot be given to hooks (IN-10), in which
+// case none has run. What goes wrong in a hook is never an error here: it is in
+// the hook's step, and its fail mode decides.
+//
+// A context that is done before the first hook runs none (a host that wants
+// Stop hooks after a cancellation passes a context of its own). The payload is
+// looked at only when a hook runs. Evaluate may be called concurrently; it
+// reads ev while it runs and does not keep it.
+func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (Decision, error) {
+	if err := checkEvent(ev); err != nil {
+		return Decision{}, err
+	}
+	ch := rt.chain(ev)
+	f := factsOf(ev, ch)
+	sel := ch.selectFor(f.tool)
+	d := Decision{Event: f.row.name, trace: trace{rt: rt, facts: f, selection: sel}}
+	if stop, ok := ev.(*Stop); ok {
+		d.stop = stop.StopState
+	}
+	if err := ctx.Err(); err != nil {
+		return d, err
+	}
+	for i, c := range sel.hooks {
+		if f.fate(c, sel) == FatePlanned {
+			return rt.run(ctx, ev, d, sel.hooks[i:])
+		}
+	}
+	d.Outcome = OutcomePass
+	return d, nil
+}
+
+// run is apart from Evaluate so that an event without hooks does not allocate.
+func (rt *Runtime) run(ctx context.Context, ev Event, d Decision, hooks []*compiled) (Decision, error) {
+	e := &evaluation{rt: rt, host: ctx, event: ev, facts: &d.trace.facts, selection: d.trace.selection, decision: &d}
+	err := e.run(hooks)
+	return d, err
+}
+
+// evaluation is one event on its way through the chain.
+type evaluation struct {
+	rt        *Runtime
+	host      context.Context // whose end is an error, not a failure of a hook
+	event     Event
+	facts     *facts
+	selection *selection
+	decision  *Decision
+
+	payload *encoded
+	place   *placement
+}
+
+// run runs the planned ones of hooks and fills the decision.
+func (e *evaluation) run(hooks []*compiled) error {
+	rt, d := e.rt, e.decision
+	var err error
+	if e.payload, err = encode(e.event, rt.opts.Conduct, rt.opts.Limits); err != nil {
+		return err
+	}
+	d.Diagnostics = append(d.Diagnostics, e.payload.notes...)
+	e.place = &placement{common: e.event.common(), conduct: rt.opts.Conduct, abandoned: rt.abandoned}
+	defer func() {
+		if err := e.place.close(e.host); err != nil {
+			d.Diagnostics = append(d.Diagnostics, Diagnostic{Message: err.Error()})
+		}
+	}()
+	ctx := e.host
+	if rt.opts.Budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, rt.opts.Budget)
+		defer cancel()
+	}
+
+	// Stop has two chains (AGG-10): both run, and are told of separately.
+	begin, since := 0, time.Now()
+	for _, c := range hooks {
+		if e.facts.fate(c, e.selection) != FatePlanned {
+			continue
+		}
+		if e.facts.row.promptsFirst && !c.isPrompt() && begin == 0 && len(d.trace.ran) > 0 && d.trace.ran[0].Type == "prompt" {
+			e.tell(d.trace.ran, since)
+			begin, since = len(d.trace.ran), time.Now()
+		}
+		s := e.runHook(ctx, c)
+		d.trace.ran = append(d.trace.ran, s)
+		if err := e.host.Err(); err != nil && s.Decision == OutcomeUndecided {
+			return err
+		}
+		if s.ends {
+			d.trace.endedBy = &s
+			break
+		}
+	}
+	fold(d, e.facts.row, rt.opts.Conduct, rt.opts.Limits, e.facts.cannotAsk, d.trace.ran)
+	e.tell(d.trace.ran[begin:], since)
+	return nil
+}
+
+// runHook runs one hook: place the trajectory, run, hear, apply the fail mode.
+func (e *evaluation) runHook(ctx context.Context, c *compiled) Step {
+	rt, conduct := e.rt, e.rt.opts.Conduct
+	s := c.step()
+	s.Fate = FateRan
+	e.observe(StartedRecord{
+		HookName: s.Hook.Name, HookType: s.Type, HookEventType: s.On,
+		Tier: s.Hook.Tier, ToolName: e.facts.tool, AgentName: e.facts.agent,
+	})
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, c.hook.timeout())
+	defer cancel()
+	a := e.execute(ctx, c)
+	s.Duration = time.Since(start)
+
+	s.ExitCode, s.Signal, s.Stdout, s.Stderr = a.exitCode, a.signal, a.stdout, a.stderr
+	for _, n := range a.notes {
+		e.note(c, n.key, n.message)
+	}
+	mode := FailUnset
+	switch s.Failure = a.failure; {
+	case a.failure == nil || a.holds:
+		s.hear(c.row, conduct, &a.result)
+	case e.host.Err() != nil:
+		a.failure.Kind = FailureCancelled
+		s.Fate = FateCancelled
+	default:
+		mode = conduct.failMode(c.hook, c.row)
+		s.settle(c.row, conduct, mode)
+	}
+	s.Why = s.why(c.row, mode)
+	if n := e.selection.notes[c.index]; n != "" {
+		s.Why += "; the matcher " + n
+	}
+	if r, ok := executionRecord(&s, e.facts, rt.opts.CutReasons); ok {
+		e.observe(r)
+	}
+	return s
+}
+
+// execute gives the hook its trajectory and runs it, unless its time is
+// already used up.
+func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
+	if ctx.Err() != nil {
+		return failed(FailureTimeout, ctx.Err(), "the event's budget was used up before it began")
+	}
+	in := &invocation{event: e.event, hook: c.hook, payload: e.payload, cannotAsk: e.facts.cannotAsk, place: e.place}
+	if _, ok := c.hook.Run.(Func); !ok && !c.row.beginning {
+		sandbox := e.rt.sandbox
+		if c.isPrompt() {
+			sandbox = e.rt.local
+		}
+		var failure *Failure
+		if in.summary, failure = e.place.place(ctx, sandbox); failure != nil {
+			if e.rt.opts.Conduct == Hardened || failure.Kind == FailureTimeout { // SUM-1
+				return answer{failure: failure}
+			}
+			e.note(c, "execution_summary", failure.Message)
+		}
+	}
+	a := c.executor.run(ctx, in)
+	if c.isPrompt() {
+		if err := e.place.remove(ctx, in.summary); err != nil {
+			e.note(c, "execution_summary", err.Error())
+		}
+	}
+	return a
+}
+
+func (e *evaluation) note(c *compiled, key, message string) {
+	e.decision.Diagnostics = append(e.decision.Diagnostics, Diagnostic{Hook: c.hook.Name, Key: key, Message: message})
+}
+
+func (e *evaluation) observe(r Record) {
+	if e.rt.opts.Observe != nil {
+		e.rt.opts.Observe(e.host, r)
+	}
+}
+
+// tell reports one chain in which a hook ran.
+func (e *evaluation) tell(steps []Step, since time.Time) {
+	if e.rt.opts.Observe == nil || len(steps) == 0 {
+		return
+	}
+	var part Decision
+	fold(&part, e.facts.row, e.rt.opts.Conduct, e.rt.opts.Limits, e.facts.cannotAsk, steps)
+	allowing := ""
+	if part.Outcome == OutcomeAllow {
+		allowing = part.By
+	}
+	configured := len(e.rt.chainOf(e.facts.row).hooks)
+	e.observe(evaluationRecord(e.facts, configured, steps, part.Outcome, allowing, time.Since(since)))
+}
+
+// Steps yields the story of every registered hook of the event, in chain
+// order: its fate and why, what it said, how it failed and how long it took.
+// It may be ranged over more than once.
+func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }

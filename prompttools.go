@@ -1,0 +1,3 @@
+package hooks
+
+func (rt *Runtime) promptTools(summary string) []ModelTool { return nil }

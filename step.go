@@ -1,0 +1,146 @@
+package hooks
+
+import (
+	"fmt"
+	"time"
+)
+
+// Fate says what became of one registered hook in one event (WHY).
+type Fate string
+
+// The fates. A step shows the first that applies, in this order.
+const (
+	FateOtherEvent     Fate = "other-event"     // listens to another event; in plans only
+	FateOutOfScope     Fate = "out-of-scope"    // belongs to another loop (SUB-1)
+	FateUntrusted      Fate = "untrusted"       // refused by Options.Trust
+	FateInactive       Fate = "inactive"        // switched off, or on demand and not activated (CFG-6)
+	FateSourceFiltered Fate = "source-filtered" // the thread's source is not among its sources (ST-3)
+	FateNoMatch        Fate = "no-match"        // its matcher does not select the tool (MAT)
+	FateLimitReached   Fate = "limit-reached"   // prompt Stop hooks have rejected often enough (SP-3)
+	FateNotReached     Fate = "not-reached"     // an earlier hook ended the chain (AGG-2)
+	FateCancelled      Fate = "cancelled"       // started, and ended because the evaluation was over
+	FatePlanned        Fate = "planned"         // would run; in plans only
+	FateRan            Fate = "ran"
+)
+
+// Step is the story of one registered hook in one event, for operators: its
+// texts are raw, as the hook wrote them, and may hold anything.
+type Step struct {
+	Hook HookRef
+	On   EventName
+	Type string // command, prompt or func
+	Fate Fate
+	// Why explains the fate, or what the hook decided and whether the event
+	// heard it.
+	Why string
+
+	// Decision is what the hook, or its fail mode, said; OutcomeUndecided when
+	// it did not run to an end.
+	Decision Outcome
+	// Failure is how the hook failed, nil when it did not. It may stand beside
+	// any decision (CMD-7, QRK-5, QRK-8).
+	Failure *Failure
+
+	Reason, Question, Context string
+	Metadata                  Metadata
+
+	// ExitCode of a command; nil when none was seen.
+	ExitCode *int
+	// Signal that ended a command; empty for none.
+	Signal string
+	// Stdout and Stderr of a command, bounded by [Limits].
+	Stdout, Stderr string
+	// Duration is how long the hook took, its preparation included.
+	Duration time.Duration
+
+	heard Outcome // what the event heard
+	mutes bool    // suppresses the event's context (ST-2)
+	ends  bool    // ends the chain (AGG-2)
+	index int     // in the chain
+}
+
+// hear lets the event hear an answer (CMD-15). The rejection and the permission
+// stand side by side: the row decides which of them count, the conduct which of
+// those wins. What is heard outranks what is not.
+func (s *Step) hear(row *eventRow, c Conduct, r *Result) {
+	s.Decision, s.heard = OutcomePass, OutcomePass
+	opinion := func(said Outcome, e effect) {
+		as := OutcomePass
+		switch e {
+		case heard:
+			as = said
+		case asReject:
+			as = OutcomeReject
+		}
+		switch {
+		case c.rank(as) > c.rank(s.heard):
+			s.heard, s.Decision = as, said
+		case as == s.heard && c.rank(said) > c.rank(s.Decision):
+			s.Decision = said
+		}
+	}
+	if r.Rejects {
+		opinion(OutcomeReject, row.reject)
+	}
+	if r.Permission != PermissionNone {
+		said, e := row.permission(r.Permission)
+		opinion(said, e)
+		s.mutes = e == mutes
+		s.ends = (e == heard || e == mutes) && c.endsChain(r.Permission)
+	}
+	s.Context, s.Metadata = r.Context, r.Metadata
+	switch s.Decision {
+	case OutcomeReject, OutcomeDeny:
+		s.Reason = r.reason()
+	case OutcomeAsk:
+		s.Question = r.question()
+	}
+}
+
+// why words what the hook decided, and whether the event heard it.
+func (s *Step) why(row *eventRow, mode FailMode) string {
+	w := "decided " + s.Decision.String()
+	if s.Decision == OutcomePass {
+		w = "passed"
+	}
+	if f := s.Failure; f != nil {
+		w = fmt.Sprintf("failed (%s)", f.Kind)
+		switch {
+		case s.Decision == OutcomeUndecided:
+			return w
+		case mode != FailUnset:
+			w += ", failMode " + mode.String()
+		case s.Decision == OutcomeReject || s.Decision == OutcomeDeny:
+			w += ", but its " + s.Decision.String() + " holds"
+		default:
+			w += ": counts as " + s.Decision.String()
+		}
+	}
+	switch {
+	case s.Decision == s.heard, s.Decision == OutcomePass, s.Decision == OutcomeErrored:
+	case s.mutes:
+		w += fmt.Sprintf("; %s does not hear it, but it suppresses the context", row.name)
+	case s.heard != OutcomePass:
+		w += fmt.Sprintf("; %s hears a %s", row.name, s.heard)
+	default:
+		w += fmt.Sprintf("; %s does not hear it", row.name)
+	}
+	return w
+}
+
+// settle applies the fail mode to a failure (CMD-7, AGG-11, QRK-5).
+func (s *Step) settle(row *eventRow, c Conduct, mode FailMode) {
+	switch mode {
+	case FailBlock:
+		// A fixed text: nothing of what went wrong reaches the model (F50).
+		r := Reject(fmt.Sprintf("Hook %q failed (%s).", s.Hook.Name, s.Failure.Kind))
+		s.hear(row, c, &r)
+	case FailAllow:
+		s.Decision = OutcomeErrored
+	default: // a prompt hook in Contract conduct
+		s.Decision = OutcomeErrored
+		if s.Failure.Kind == FailureOutput {
+			s.Decision, s.heard = OutcomePass, OutcomePass
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// placement decides what each hook of one event finds in execution_summary,
+// and removes what it placed (SUM-1 to SUM-4). Func hooks get the trajectory
+// itself.
+type placement struct {
+	common    *Common
+	conduct   Conduct
+	abandoned *atomic.Int64
+
+	// field is the value that, in Contract conduct, every executor replaces by
+	// the path of a file that holds it (SUM-4). nil: nothing was placed yet.
+	field *string
+
+	files []placedFile
+
+	mu     sync.Mutex // a Func may still read while it is being abandoned
+	read   bool
+	closed bool
+	data   []byte
+	err    *Failure
+}
+
+type placedFile struct {
+	sandbox Sandbox
+	path    string
+}
+
+// removeTimeout bounds the removal of one file, which must happen even though
+// the evaluation's context is done.
+const removeTimeout = 5 * time.Second
+
+// place returns the path a hook sees, nil for null. The file stays until
+// remove or close.
+func (p *placement) place(ctx context.Context, sandbox Sandbox) (*string, *Failure) {
+	if p.common.Trajectory == nil {
+		return p.common.literalSummary(), nil
+	}
+	var content []byte
+	if p.conduct == Contract && p.field != nil {
+		content = []byte(*p.field)
+	} else {
+		var failure *Failure
+		if content, failure = p.trajectory(ctx); failure != nil {
+			return nil, failure
+		}
+	}
+	if len(content) == 0 {
+		return nil, nil
+	}
+	path, err := sandbox.Put(ctx, transcriptName(), bytes.NewReader(content))
+	if err != nil {
+		return nil, &Failure{Kind: FailureError, Message: "the trajectory could not be placed: " + err.Error(), Err: err}
+	}
+	p.files = append(p.files, placedFile{sandbox, path})
+	p.field = &path
+	return &path, nil
+}
+
+// transcriptName returns hook_transcript_<uuid>_<random>.txt (SUM-3).
+func transcriptName() string {
+	var b [22]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a version 4 UUID
+	h := hex.EncodeToString(b[:])
+	return fmt.Sprintf("hook_transcript_%s-%s-%s-%s-%s_%s.txt", h[:8], h[8:12], h[12:16], h[16:20], h[20:32], h[32:])
+}
+
+// trajectory asks the host's writer, once per event; a second caller gets the
+// same answer.
+func (p *placement) trajectory(ctx context.Context) ([]byte, *Failure) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return nil, &Failure{Kind: FailureError, Message: "the event is over"}
+	case p.read:
+		return p.data, p.err
+	}
+	p.read = true
+	p.data, p.err = guarded(ctx, p.abandoned, func(ctx context.Context) ([]byte, error) {
+		var buf bytes.Buffer
+		err := p.common.Trajectory(ctx, &buf)
+		return bytes.TrimSpace(buf.Bytes()), err
+	})
+	if p.err != nil {
+		p.data = nil
+		if p.err.Kind != FailureTimeout {
+			p.err.Kind = FailureError
+		}
+		p.err.Message = "the trajectory's writer failed: " + p.err.Message
+	}
+	return p.data, p.err
+}
+
+// write is the trajectory for a Func.
+func (p *placement) write(ctx context.Context, w io.Writer) error {
+	data, failure := p.trajectory(ctx)
+	if failure != nil {
+		return failure
+	}
+	_, err := w.Write(data)
+	return err
+}
+
+// remove deletes the file at path, if it was placed; a prompt hook's file goes
+// when the hook ends (SUM-2).
+func (p *placement) remove(ctx context.Context, path *string) error {
+	if path == nil {
+		return nil
+	}
+	for i, f := range p.files {
+		if f.path == *path {
+			p.files = append(p.files[:i:i], p.files[i+1:]...)
+			return f.remove(ctx)
+		}
+	}
+	return nil
+}
+
+// close deletes all files that are left (SUM-2, SUM-3).
+func (p *placement) close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	var errs []error
+	for _, f := range p.files {
+		errs = append(errs, f.remove(ctx))
+	}
+	p.files = nil
+	return errors.Join(errs...)
+}
+
+func (f placedFile) remove(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
+	if err := f.sandbox.Remove(ctx, f.path); err != nil {
+		// The path is not quoted: diagnostics are shown to users.
+		return fmt.Errorf("a trajectory file could not be removed: %s", strings.ReplaceAll(err.Error(), f.path, "…"))
+	}
+	return nil
+}
