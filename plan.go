@@ -23,8 +23,8 @@ type chain struct {
 // maxSeen bounds the remembered tool names: a model can invent any number.
 const maxSeen = 1024
 
-func newChain(row *eventRow, all []*compiled) chain {
-	ch := chain{row: row}
+func (ch *chain) init(row *eventRow, all []*compiled) {
+	ch.row = row
 	for _, c := range all {
 		if c.row == row {
 			ch.hooks = append(ch.hooks, c)
@@ -43,7 +43,6 @@ func newChain(row *eventRow, all []*compiled) chain {
 		c.index = i
 	}
 	ch.every = &selection{hooks: ch.hooks}
-	return ch
 }
 
 func (c *compiled) isPrompt() bool {

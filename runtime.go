@@ -162,7 +162,7 @@ func (rt *Runtime) compile(hooks []Hook) error {
 		return &ConfigError{Diagnostics: errs}
 	}
 	for i := range rt.chains {
-		rt.chains[i] = newChain(&eventRows[i], rt.hooks)
+		rt.chains[i].init(&eventRows[i], rt.hooks)
 	}
 	return nil
 }
