@@ -1,8 +1,7 @@
 package hooks
 
 import (
-	"encoding/json"
-	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/hookruntime/hooks/internal/wire"
@@ -71,8 +70,13 @@ func (d *Decision) ForModel() string {
 	if row == nil {
 		return d.Reason
 	}
-	return row.wrap[d.trace.conduct()] + d.Reason
+	return row.wrap[d.trace.conduct] + d.Reason
 }
+
+// Steps yields the story of every registered hook of the event, in chain
+// order: its fate and why, what it said, how it failed and how long it took.
+// It may be ranged over more than once.
+func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }
 
 // fold turns the steps that ran into the decision. It is a pure function of
 // its arguments (AGG-3 to AGG-9).
@@ -153,74 +157,4 @@ func (d *Decision) denyAsk(row *eventRow) {
 	if row.askInChild != "" {
 		d.Reason, d.Withheld = row.askInChild, true
 	}
-}
-
-// refusesKey says why a hook's metadata key is dropped, "" when it is not
-// (QRK-2, QRK-12).
-func (c Conduct) refusesKey(key string) string {
-	switch {
-	case c != Hardened:
-		return ""
-	case isReserved(key):
-		return fmt.Sprintf("metadata key %q is reserved for the pipeline and was dropped", key)
-	case isPayloadField(key):
-		return fmt.Sprintf("metadata key %q equals a payload field and was dropped", key)
-	}
-	return ""
-}
-
-// Carried is what travels from a PreToolUse decision to the PostToolUse event
-// of the same call. It marshals to JSON and back; the zero value carries
-// nothing.
-type Carried struct {
-	Metadata []MetadataEntry `json:"metadata,omitempty"`
-}
-
-// Carry returns what the decision hands to [PreToolUse.Returned]. An ask
-// carries nothing: a pause drops the metadata (MD-2).
-func (d *Decision) Carry() Carried { return Carried{Metadata: d.Metadata.clone()} }
-
-// ToolResult is what a tool call came to.
-type ToolResult struct {
-	// Result is any JSON; nil means null.
-	Result json.RawMessage
-	// Succeeded is whether the call completed without an exception; true also
-	// for a tool that returned an error text (EV-4).
-	Succeeded bool
-	// Metadata is that of the execution pipeline. It overwrites a hook's
-	// values (MD-3).
-	Metadata Metadata
-}
-
-// Returned builds the PostToolUse event of the call: same loop, tool, input
-// and call id, with the metadata of the PreToolUse decision under that of the
-// pipeline (MD-1, MD-3). Metadata the host put on p itself comes first.
-func (p *PreToolUse) Returned(r ToolResult, c Carried) *PostToolUse {
-	post := &PostToolUse{
-		Common: p.Common.clone(), ToolName: p.ToolName, ToolInput: p.ToolInput,
-		ToolResult: r.Result, ToolSucceeded: r.Succeeded, CallID: p.CallID,
-	}
-	post.Metadata = append(post.Metadata, Metadata(c.Metadata)...).overlay(r.Metadata)
-	return post
-}
-
-// Resumed builds the PostToolUse event of a call that finished after a pause:
-// PreToolUse is not run again (EV-3), its metadata is gone (MD-2), and in
-// Contract conduct the payload says turn 0 of 250 (QRK-14).
-func (p *PreToolUse) Resumed(r ToolResult) *PostToolUse {
-	post := p.Returned(r, Carried{})
-	post.Resumed = true
-	return post
-}
-
-// NextStop returns the state for the next Stop event of the same run (SP-2):
-// one more rejection, and active, when a prompt hook rejected in this one. Of
-// another event's decision, or an undecided one, it is the state unchanged.
-func (d *Decision) NextStop() StopState {
-	s := d.stop
-	if d.prompted {
-		s.RejectionCount++
-		s.Active = true
-	}
-	return s
 }

@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"context"
-	"iter"
 	"time"
 )
 
@@ -21,10 +20,8 @@ func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (Decision, error) {
 	if err := checkEvent(ev); err != nil {
 		return Decision{}, err
 	}
-	ch := rt.chain(ev)
-	f := factsOf(ev, ch)
-	sel := ch.selectFor(f.tool)
-	d := Decision{Event: f.row.name, trace: trace{rt: rt, facts: f, selection: sel}}
+	d := Decision{Event: ev.EventName(), trace: rt.trace(ev)}
+	f, sel := &d.trace.facts, d.trace.selection
 	if stop, ok := ev.(*Stop); ok {
 		d.stop = stop.StopState
 	}
@@ -45,6 +42,23 @@ func (rt *Runtime) run(ctx context.Context, ev Event, d Decision, hooks []*compi
 	e := &evaluation{rt: rt, host: ctx, event: ev, facts: &d.trace.facts, selection: d.trace.selection, decision: &d}
 	err := e.run(hooks)
 	return d, err
+}
+
+// Plan tells what Evaluate would run for the event, without running anything.
+// It needs no model and looks at no payload beyond the names that decide. The
+// error is an [*EventError] when the event itself is malformed.
+func (rt *Runtime) Plan(ev Event) (Plan, error) {
+	if err := checkEvent(ev); err != nil {
+		return Plan{}, err
+	}
+	return Plan{Event: ev.EventName(), trace: rt.trace(ev)}, nil
+}
+
+// trace begins the story of an event: what decides about its hooks.
+func (rt *Runtime) trace(ev Event) trace {
+	ch := rt.registry.chainOf(ev.EventName().row())
+	f := factsOf(ev, ch)
+	return trace{registry: rt.registry, conduct: rt.opts.Conduct, facts: f, selection: ch.selectFor(f.tool)}
 }
 
 // evaluation is one event on its way through the chain.
@@ -152,7 +166,10 @@ func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
 	if ctx.Err() != nil {
 		return failed(FailureTimeout, ctx.Err(), "the event's budget was used up before it began")
 	}
-	in := &invocation{event: e.event, hook: c.hook, payload: e.payload, cannotAsk: e.facts.cannotAsk, place: e.place}
+	in := &invocation{event: e.event, hook: c.hook, payload: e.payload, cannotAsk: e.facts.cannotAsk}
+	if e.event.common().Trajectory != nil {
+		in.trajectory = e.place.write
+	}
 	if _, ok := c.hook.Run.(Func); !ok && !c.row.beginning {
 		sandbox := e.rt.sandbox
 		if c.isPrompt() {
@@ -196,11 +213,6 @@ func (e *evaluation) tell(steps []Step, since time.Time) {
 	if part.Outcome == OutcomeAllow {
 		allowing = part.By
 	}
-	configured := len(e.rt.chainOf(e.facts.row).hooks)
+	configured := len(e.rt.registry.chainOf(e.facts.row).hooks)
 	e.observe(evaluationRecord(e.facts, configured, steps, part.Outcome, allowing, time.Since(since)))
 }
-
-// Steps yields the story of every registered hook of the event, in chain
-// order: its fate and why, what it said, how it failed and how long it took.
-// It may be ranged over more than once.
-func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }

@@ -66,31 +66,3 @@ func guarded[T any](ctx context.Context, abandoned *atomic.Int64, call func(cont
 	}
 	return o.value, nil
 }
-
-// funcRunner runs a Func.
-type funcRunner struct {
-	fn        Func
-	abandoned *atomic.Int64
-	reader    answerReader
-}
-
-func (r *funcRunner) run(ctx context.Context, in *invocation) answer {
-	call := Call{Event: in.event.clone(), Hook: in.hook.Ref(), CannotAsk: in.cannotAsk}
-	result, failure := guarded(ctx, r.abandoned, func(ctx context.Context) (Result, error) { return r.fn(ctx, call) })
-	if failure != nil {
-		return answer{failure: failure}
-	}
-	if result.Permission < PermissionNone || result.Permission > PermissionDeny {
-		return failed(FailureOutput, nil, "the permission %d of the result is unknown", result.Permission)
-	}
-	a := answer{result: result}
-	a.result.Metadata = nil
-	for _, e := range result.Metadata {
-		if n := r.reader.clean(&e); n != nil {
-			a.notes = append(a.notes, *n)
-			continue
-		}
-		a.result.Metadata = append(a.result.Metadata, e)
-	}
-	return a
-}

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -279,5 +280,7 @@ type invocation struct {
 	payload   *encoded
 	summary   *string // the hook's execution_summary, nil for null
 	cannotAsk bool
-	place     *placement
+	// trajectory writes the trajectory for a hook that runs in this process;
+	// nil: there is none.
+	trajectory func(ctx context.Context, w io.Writer) error
 }

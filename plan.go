@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -8,6 +9,28 @@ import (
 	"sync"
 	"sync/atomic"
 )
+
+// registry is the hooks of a runtime, ready to run. It does not change.
+type registry struct {
+	hooks  []*compiled // in registration order
+	chains [len(eventRows)]chain
+}
+
+// compiled is a hook that is ready to run.
+type compiled struct {
+	hook      *Hook
+	row       *eventRow
+	matcher   *matcher
+	executor  executor
+	untrusted error
+	index     int // in its chain
+}
+
+// executor runs one hook once. An error of its own is a failure in the
+// answer; it returns soon after ctx is done.
+type executor interface {
+	run(ctx context.Context, in *invocation) answer
+}
 
 // chain is all hooks of one event, in the order in which they run (AGG-1,
 // AGG-10), and what their matchers said of the tools seen so far.
@@ -231,18 +254,6 @@ type Plan struct {
 	trace trace
 }
 
-// Plan tells what Evaluate would run for the event, without running anything.
-// It needs no model and looks at no payload beyond the names that decide. The
-// error is an [*EventError] when the event itself is malformed.
-func (rt *Runtime) Plan(ev Event) (Plan, error) {
-	if err := checkEvent(ev); err != nil {
-		return Plan{}, err
-	}
-	ch := rt.chain(ev)
-	f := factsOf(ev, ch)
-	return Plan{Event: f.row.name, trace: trace{rt: rt, facts: f, selection: ch.selectFor(f.tool)}}, nil
-}
-
 // Steps yields a step for every registered hook: those of the event in chain
 // order, with fate planned or the reason why not, then those of other events.
 func (p *Plan) Steps() iter.Seq[Step] { return p.trace.steps(true) }
@@ -250,30 +261,23 @@ func (p *Plan) Steps() iter.Seq[Step] { return p.trace.steps(true) }
 // trace is what a decision remembers to explain itself. It is small, so that
 // an event without hooks costs nothing; steps are made when they are asked for.
 type trace struct {
-	rt        *Runtime
+	registry  *registry
+	conduct   Conduct
 	facts     facts
 	selection *selection
 	ran       []Step // in chain order
 	endedBy   *Step
-	cancelled bool
-}
-
-func (t *trace) conduct() Conduct {
-	if t.rt == nil {
-		return Contract
-	}
-	return t.rt.opts.Conduct
 }
 
 // steps yields a step for every hook of the event, and of other events too for
 // a plan.
 func (t *trace) steps(plan bool) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
-		if t.rt == nil {
+		if t.registry == nil {
 			return
 		}
 		ran := t.ran
-		for _, c := range t.rt.chainOf(t.facts.row).hooks {
+		for _, c := range t.registry.chainOf(t.facts.row).hooks {
 			if len(ran) > 0 && ran[0].index == c.index {
 				if !yield(ran[0]) {
 					return
@@ -297,7 +301,7 @@ func (t *trace) steps(plan bool) iter.Seq[Step] {
 		if !plan {
 			return
 		}
-		for _, c := range t.rt.hooks {
+		for _, c := range t.registry.hooks {
 			if c.row == t.facts.row {
 				continue
 			}
@@ -315,12 +319,10 @@ func (c *compiled) step() Step {
 	return Step{Hook: c.hook.Ref(), On: c.hook.On, Type: c.hook.Run.bodyType(), index: c.index}
 }
 
-func (rt *Runtime) chain(ev Event) *chain { return rt.chainOf(ev.EventName().row()) }
-
-func (rt *Runtime) chainOf(row *eventRow) *chain {
-	for i := range rt.chains {
-		if rt.chains[i].row == row {
-			return &rt.chains[i]
+func (r *registry) chainOf(row *eventRow) *chain {
+	for i := range r.chains {
+		if r.chains[i].row == row {
+			return &r.chains[i]
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ type promptRunner struct {
 	prompt    Prompt
 	model     Model
 	name      string
-	tools     func(summary string) []ModelTool
+	folders   []string
 	abandoned *atomic.Int64
 	reader    answerReader
 }
@@ -82,7 +82,7 @@ func (r *promptRunner) run(ctx context.Context, in *invocation) answer {
 		Model: r.name,
 	}
 	if in.summary != nil && *in.summary != "" {
-		q.Tools = r.tools(*in.summary)
+		q.Tools = promptReader{*in.summary, r.folders}.tools()
 	}
 	said, failure := guarded(ctx, r.abandoned, func(ctx context.Context) (ModelAnswer, error) { return r.model.Answer(ctx, q) })
 	if failure != nil {

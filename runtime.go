@@ -47,26 +47,9 @@ type Runtime struct {
 	opts      Options
 	sandbox   Sandbox
 	local     Sandbox // where the files of prompt hooks are
-	hooks     []*compiled
-	chains    [len(eventRows)]chain
+	registry  *registry
 	warnings  []Diagnostic
 	abandoned *atomic.Int64
-}
-
-// compiled is a hook that is ready to run.
-type compiled struct {
-	hook      *Hook
-	row       *eventRow
-	matcher   *matcher
-	executor  executor
-	untrusted error
-	index     int // in its chain
-}
-
-// executor runs one hook once. An error of its own is a failure in the
-// answer; it returns soon after ctx is done.
-type executor interface {
-	run(ctx context.Context, in *invocation) answer
 }
 
 // New checks and compiles the hooks. nil options mean the zero Options. All
@@ -86,8 +69,8 @@ func New(hooks []Hook, opts *Options) (*Runtime, error) {
 // added behind. Evaluations in flight keep the old Runtime. Errors are as in
 // New.
 func (rt *Runtime) With(hooks ...Hook) (*Runtime, error) {
-	all := make([]Hook, len(rt.hooks), len(rt.hooks)+len(hooks))
-	for i, c := range rt.hooks {
+	all := make([]Hook, len(rt.registry.hooks), len(rt.registry.hooks)+len(hooks))
+	for i, c := range rt.registry.hooks {
 		all[i] = *c.hook
 	}
 	for _, h := range hooks {
@@ -103,8 +86,8 @@ func (rt *Runtime) With(hooks ...Hook) (*Runtime, error) {
 
 // Hooks returns copies of the hooks in registration order.
 func (rt *Runtime) Hooks() []Hook {
-	all := make([]Hook, len(rt.hooks))
-	for i, c := range rt.hooks {
+	all := make([]Hook, len(rt.registry.hooks))
+	for i, c := range rt.registry.hooks {
 		all[i] = *c.hook.clone()
 	}
 	return all
@@ -126,6 +109,7 @@ func (rt *Runtime) compile(hooks []Hook) error {
 		rt.sandbox = &Local{}
 	}
 	rt.local = &Local{}
+	rt.registry = &registry{}
 	errs := rt.opts.problems()
 	names := make(map[HookRef]int, len(hooks))
 	for i := range hooks {
@@ -156,13 +140,13 @@ func (rt *Runtime) compile(hooks []Hook) error {
 		if warning != nil {
 			rt.warnings = append(rt.warnings, Diagnostic{Hook: label, Key: warning.key, Message: warning.message})
 		}
-		rt.hooks = append(rt.hooks, c)
+		rt.registry.hooks = append(rt.registry.hooks, c)
 	}
 	if len(errs) > 0 {
 		return &ConfigError{Diagnostics: errs}
 	}
-	for i := range rt.chains {
-		rt.chains[i].init(&eventRows[i], rt.hooks)
+	for i := range rt.registry.chains {
+		rt.registry.chains[i].init(&eventRows[i], rt.registry.hooks)
 	}
 	return nil
 }
@@ -219,7 +203,7 @@ func (rt *Runtime) compileHook(h *Hook) (c *compiled, refused, warning *problem)
 			name = rt.opts.DefaultModel
 		}
 		c.executor = &promptRunner{
-			prompt: b, model: rt.opts.Model, name: name, tools: rt.promptTools,
+			prompt: b, model: rt.opts.Model, name: name, folders: rt.opts.PromptFolders,
 			abandoned: rt.abandoned, reader: reader,
 		}
 	case Func:

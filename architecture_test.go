@@ -1,0 +1,76 @@
+package hooks
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// floors lists the files of the package from the ground up. A file uses what
+// is declared on its own floor and below it, never what is above.
+var floors = [][]string{
+	{"conduct.go", "diagnostic.go", "limits.go", "matcher.go", "metadata.go", "text.go"},
+	{"event.go", "hooks.go", "result.go", "guard.go"},
+	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "sandbox.go", "local.go", "environ.go"},
+	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go"},
+	{"runtime.go", "chain.go", "record.go"},
+}
+
+// TestArchitecture holds every use of a package-level name, and of a method or
+// field, against the floors.
+func TestArchitecture(t *testing.T) {
+	floorOf := map[string]int{}
+	for i, files := range floors {
+		for _, f := range files {
+			floorOf[f] = i
+		}
+	}
+	fset := token.NewFileSet()
+	var files []*ast.File
+	names, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_windows.go") {
+			continue
+		}
+		require.Contains(t, floorOf, name, "the file has no floor yet")
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, f)
+	}
+	require.Len(t, files, len(floorOf), "a floor names a file that does not exist")
+
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	// Other packages are not loaded: names of ours resolve without them.
+	conf := types.Config{Error: func(error) {}, Importer: noImports{}}
+	pkg, _ := conf.Check("hooks", fset, files, info)
+	uses := 0
+	idents := slices.SortedFunc(maps.Keys(info.Uses), func(a, b *ast.Ident) int { return int(a.Pos() - b.Pos()) })
+	for _, id := range idents {
+		obj := info.Uses[id]
+		if obj.Pkg() != pkg || obj.Pos() == token.NoPos {
+			continue
+		}
+		at, decl := fset.Position(id.Pos()), fset.Position(obj.Pos())
+		if uses++; floorOf[at.Filename] < floorOf[decl.Filename] {
+			t.Errorf("%s: %s uses %s of %s, which is on a higher floor", at, at.Filename, id.Name, decl.Filename)
+		}
+	}
+	require.Greater(t, uses, 2000, "the test sees hardly any uses: it checks nothing")
+}
+
+type noImports struct{}
+
+func (noImports) Import(path string) (*types.Package, error) {
+	p := types.NewPackage(path, filepath.Base(path))
+	p.MarkComplete()
+	return p, nil
+}
