@@ -132,7 +132,7 @@ func (h *hookReader) body(o *object) {
 	}
 	h.hook.Matcher = o.text("matcher")
 	h.hook.Timeout = time.Duration(o.whole("timeout", maxSeconds,
-		fmt.Sprintf("a whole number of seconds from 1 to %d", maxSeconds))) * time.Second
+		"a positive whole number of seconds")) * time.Second
 	switch o.word("failMode", "allow", "block") {
 	case "allow":
 		h.hook.FailMode = FailAllow
@@ -141,7 +141,11 @@ func (h *hookReader) body(o *object) {
 	}
 	switch o.word("type", "command", "prompt") {
 	case "command":
-		h.hook.Run = Command{Line: o.text("command"), Script: script(o)}
+		c := Command{Line: o.text("command"), Script: script(o)}
+		if m := o.n.member("script"); m != nil && m.value.kind == nodeNull && c.Line == "" {
+			o.fail("script", "", "script is empty; write it as a block (script: |), since an unquoted # begins a comment")
+		}
+		h.hook.Run = c
 		others(o, "command", "prompt", "model", "maxRejections")
 	case "prompt":
 		h.hook.Run = Prompt{Text: o.text("prompt"), Model: o.text("model"),
@@ -185,6 +189,9 @@ func (h *hookReader) judge(nameKey string) {
 	for _, p := range h.hook.problems() {
 		if p.key == "eventType" || p.key == "type" || p.key == "tier" {
 			continue // a missing or unknown one has been reported in its own words
+		}
+		if p.key == "command" && h.holder("script").failed("script") {
+			continue // there is a script, though not a usable one
 		}
 		h.holder(p.key).fail(p.key, "", "%s", p.message)
 	}

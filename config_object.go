@@ -51,7 +51,7 @@ func (r *reader) object(n *node, path string, at place, keys []string, foreign b
 	for i := range n.members {
 		m := &n.members[i]
 		if m.odd != "" {
-			r.report(SeverityError, m.at, o.key(excerpt(m.key)), "", "the key is %s; keys are plain names here: write out what is meant", m.odd)
+			r.report(SeverityError, m.at, o.key(excerpt(m.key)), "", "%s stands as a key; keys are plain names here: write out what is meant", m.odd)
 			o.bad = append(o.bad, m.key)
 			continue
 		}
@@ -245,12 +245,16 @@ func (o *object) whole(key string, most int64, wanted string) int64 {
 	if n == nil || o.failed(key) || !o.usable(key, n) {
 		return 0
 	}
-	if n.kind == nodeScalar && !n.quoted && strings.Trim(n.text, "0123456789") == "" && !strings.HasPrefix(n.text, "0") {
-		if v, err := strconv.ParseInt(n.text, 10, 64); err == nil && v <= most {
-			return v
-		}
+	digits := n.kind == nodeScalar && !n.quoted && strings.Trim(n.text, "0123456789") == "" && !strings.HasPrefix(n.text, "0")
+	v, err := strconv.ParseInt(n.text, 10, 64)
+	switch {
+	case !digits:
+		o.fail(key, "", "%s is %s; it must be %s, in plain digits", key, n.describe(), wanted)
+	case err != nil || v > most:
+		o.fail(key, "", "%s is %s; at most %d is allowed", key, n.describe(), most)
+	default:
+		return v
 	}
-	o.fail(key, "", "%s is %s; it must be %s, written in digits", key, n.describe(), wanted)
 	return 0
 }
 
@@ -266,7 +270,7 @@ func (o *object) texts(key string) []string {
 	var texts []string
 	for i, item := range n.items {
 		if item.kind != nodeScalar || item.tag != "" || strings.TrimSpace(item.text) == "" {
-			o.fail(key, "", "item %d of %s is %s; it must be text", i+1, key, item.describe())
+			o.fail(key, "", "item %d of %s is %s; it must be text, and not blank", i+1, key, item.describe())
 			return nil
 		}
 		texts = append(texts, item.text)

@@ -19,27 +19,20 @@ var (
 	eventKeys    = []string{string(OnStart), string(OnPreToolUse), string(OnPostToolUse), string(OnStop)}
 )
 
-// rightShape is shown to whoever wrote a document of another shape.
-const rightShape = `the shape is
-    api_version: ` + apiVersion + `
-    kind: Hook
-    metadata:
-      name: my-hook
-    spec:
-      eventType: PreToolUse
-      activationMode: always
-      hook:
-        type: command
-        matcher: ToolName
-        script: |
-          #!/bin/bash
-          …`
+// rightShape is shown to whoever wrote a document of another shape; on one
+// line, as findings are.
+const rightShape = "the shape is {api_version: " + apiVersion + ", kind: Hook, metadata: {name: …}, " +
+	"spec: {eventType: …, activationMode: always, hook: {type: command, matcher: …, script: …}}}"
 
 // document reads one document, whose shape its top-level keys tell (CFG-2).
 func (r *reader) document(n *node) {
 	r.hook, r.homes = "", nil
 	if n.kind != nodeMapping {
-		r.report(SeverityError, n.at, "", "", "a document is %s; it must be a mapping: %s", n.describe(), rightShape)
+		what := "a text"
+		if n.kind == nodeList {
+			what = "a list"
+		}
+		r.report(SeverityError, n.at, "", "", "the document is %s; it must be a mapping: %s", what, rightShape)
 		return
 	}
 	rest := n.get("properties") != nil || n.get("kind") == nil && n.get("type") != nil && strings.EqualFold(n.get("type").text, "GlobalHook")

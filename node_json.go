@@ -37,7 +37,7 @@ func jsonFault(data []byte, err error) fault {
 		f.message += ": JSON has no comments"
 	case data[e.Offset] == '}' || data[e.Offset] == ']':
 		f.message += ": a comma before a closing bracket is not allowed, nor a key without a value"
-	case bytes.HasPrefix(data[e.Offset:], []byte("---")):
+	case data[e.Offset] == '{' || bytes.HasPrefix(data[e.Offset:], []byte("---")):
 		f.message += ": a .json file holds one document"
 	}
 	return f

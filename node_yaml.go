@@ -20,6 +20,9 @@ const maxFaults = 10
 // faults are told at once. That is sound: "---" at the beginning of a line
 // ends a document wherever it stands, inside blocks and quotes too.
 func readYAML(data []byte) (docs []*node, faults []fault) {
+	if at, deep := mostlyOpeners(data); deep {
+		return nil, []fault{{placeOf(data, at), "nested too deeply for a configuration file"}}
+	}
 	src := yamlSource{lines: bytes.SplitAfter(data, []byte("\n"))}
 	for first := 0; first < len(src.lines); {
 		part, handed, err := src.parse(first, len(src.lines))
@@ -39,6 +42,14 @@ func readYAML(data []byte) (docs []*node, faults []fault) {
 		first = next
 	}
 	return docs, faults
+}
+
+// mostlyOpeners finds files that are little more than brackets which are never
+// closed. The parser spends a kilobyte on each, so they must not reach it.
+func mostlyOpeners(data []byte) (first int, deep bool) {
+	count := func(s string) int { return bytes.Count(data, []byte(s)) }
+	open := count("[") + count("{") - count("]") - count("}")
+	return bytes.IndexAny(data, "[{"), open > maxNesting && open > len(data)/2
 }
 
 // yamlSource is a file, cut into lines that keep their ends.
@@ -150,7 +161,7 @@ func (s yamlSource) node(y *yaml.Node, first, depth int) (*node, bool) {
 			case key.Kind == yaml.AliasNode:
 				m.odd = "a YAML alias"
 			case key.Kind != yaml.ScalarNode:
-				m.odd = "not a text"
+				m.key, m.odd = "?", "a list or mapping"
 			}
 			n.members[i] = m
 		}
@@ -190,11 +201,19 @@ func (s yamlSource) locate(first, handed int, err error) fault {
 				line = before
 			}
 		}
+	case strings.HasPrefix(text, "found a tab"):
+		// Named is where the value begins that the tab stands in or behind.
+		for line = named; line < handed && !tabIndented(s.lines[line-1]); line++ {
+		}
 	case named > 0:
 		line = named
 	}
 	line = min(max(line, first+1), len(s.lines))
 	return s.explain(line, text)
+}
+
+func tabIndented(line []byte) bool {
+	return bytes.IndexByte(line[:len(line)-len(bytes.TrimLeft(line, " \t"))], '\t') >= 0
 }
 
 // anchorOf takes the name out of "unknown anchor 'name' referenced".
@@ -243,10 +262,9 @@ func (s yamlSource) explain(line int, text string) fault {
 			}
 			return fault{at, `an unquoted & begins a YAML anchor; quote the value`}
 		}
+	case strings.HasPrefix(text, "found a tab"), tabIndented([]byte(src)):
+		return fault{at, "not valid YAML: a tab is used for indentation, where only spaces are allowed"}
 	case strings.HasPrefix(text, "found character that cannot start any token"):
-		if strings.Contains(src[:indent], "\t") {
-			return fault{at, "a tab is used for indentation; YAML allows only spaces there"}
-		}
 		return fault{at, "not valid YAML: a value begins with a character that must be quoted (one of @ ` % or a tab)"}
 	case strings.HasPrefix(text, "mapping values are not allowed"):
 		return fault{at, `not valid YAML: a second ": " in one line, or wrong indentation; quote a value that holds a colon`}
