@@ -337,6 +337,14 @@ func TestMatcherScalars(t *testing.T) {
 	}
 }
 
+// Lines are those of editors, not of YAML, to which more characters end one.
+func TestYAMLLines(t *testing.T) {
+	_, _, err := hooks.Parse(hooks.TierUserGlobal, "a.yaml", []byte(
+		"x-a: |\r  a\u2028  b\u0085\r\nx-b: b\n---\r\nhooks:\n  Stap: []\n---\nx-a: |\r  a\nhooks:\n  Step: []\n@\n"))
+	assert.ErrorContains(t, err, "a.yaml:5:3: error: unknown event Stap")
+	assert.ErrorContains(t, err, "a.yaml:10:1: error: not valid YAML")
+}
+
 // CRLF in a block, in quotes and in JSON: always LF, always said.
 func TestScriptCRLF(t *testing.T) {
 	for name, data := range map[string]string{

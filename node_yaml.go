@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func readYAML(data []byte) (docs []*node, faults []fault) {
 	if at, deep := mostlyOpeners(data); deep {
 		return nil, []fault{{placeOf(data, at), "nested too deeply for a configuration file"}}
 	}
-	src := yamlSource{lines: bytes.SplitAfter(data, []byte("\n"))}
+	src := yamlSource{lines: bytes.SplitAfter(data, []byte("\n")), odd: oddBreaks(data)}
 	for first := 0; first < len(src.lines); {
 		part, handed, err := src.parse(first, len(src.lines))
 		docs = append(docs, part...)
@@ -53,7 +54,47 @@ func mostlyOpeners(data []byte) (first int, deep bool) {
 }
 
 // yamlSource is a file, cut into lines that keep their ends.
-type yamlSource struct{ lines [][]byte }
+type yamlSource struct {
+	lines [][]byte
+	odd   []int // as oddBreaks returns it
+}
+
+// oddBreaks returns, for every line as the parser counts them, the line of the
+// file, both from 0: to the parser a CR alone, U+0085, U+2028 and U+2029 end
+// lines too, to editors they do not. It returns nil for a file without them.
+func oddBreaks(data []byte) (lines []int) {
+	odd := false
+	line := 0
+	lines = append(lines, 0)
+	for i := 0; i < len(data); i++ {
+		switch {
+		case data[i] == '\n':
+			line++
+		case data[i] == '\r' && (i+1 == len(data) || data[i+1] != '\n'):
+			odd = true
+		case data[i] == 0xc2 && bytes.HasPrefix(data[i:], []byte("\u0085")),
+			data[i] == 0xe2 && (bytes.HasPrefix(data[i:], []byte("\u2028")) || bytes.HasPrefix(data[i:], []byte("\u2029"))):
+			odd = true
+		default:
+			continue
+		}
+		lines = append(lines, line)
+	}
+	if !odd {
+		return nil
+	}
+	return lines
+}
+
+// line turns a line that the parser names, from 1, into one of the file, where
+// first is the line, from 0, with which parsing began.
+func (s yamlSource) line(first, named int) int {
+	if s.odd == nil {
+		return first + named
+	}
+	i := sort.SearchInts(s.odd, first) + named - 1
+	return s.odd[min(i, len(s.odd)-1)] + 1
+}
 
 // parse reads the documents of the lines from first up to, not including,
 // end. handed is the number (from 1) of the last line that the parser had been
@@ -118,7 +159,7 @@ func (s yamlSource) node(y *yaml.Node, first, depth int) (*node, bool) {
 	if depth > maxNesting {
 		return nil, false
 	}
-	n := &node{at: place{y.Line + first, y.Column}, text: y.Value}
+	n := &node{at: place{s.line(first, y.Line), y.Column}, text: y.Value}
 	if y.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(y.ShortTag(), "!!") || y.ShortTag() == "!!binary" {
 		n.tag = y.Tag
 	}
@@ -154,7 +195,7 @@ func (s yamlSource) node(y *yaml.Node, first, depth int) (*node, bool) {
 			if !ok {
 				return nil, false
 			}
-			m := member{key: key.Value, at: place{key.Line + first, key.Column}, value: v}
+			m := member{key: key.Value, at: place{s.line(first, key.Line), key.Column}, value: v}
 			switch {
 			case key.ShortTag() == "!!merge":
 				m.odd = "a merge key (<<)"
@@ -180,7 +221,7 @@ func (s yamlSource) locate(first, handed int, err error) fault {
 	named := 0
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
 		named, _ = strconv.Atoi(m[1])
-		named += first
+		named = s.line(first, named)
 		text = text[len(m[0]):]
 	}
 	line := handed
