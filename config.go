@@ -21,6 +21,12 @@ import (
 // passes. Warnings (CFG-5) never stop loading; they are returned in both
 // cases.
 //
+// What a reader of YAML could take in two ways is refused where it would be a
+// part of a hook: aliases, merge keys and tags of its own, keys given twice,
+// numbers that are not in plain digits. Unknown keys are warnings, also those
+// that seem to switch a hook off (enabled: false): the hook then runs, and the
+// warning says so.
+//
 // The zero Tier is refused. An ExtendedAgent's hooks can be loaded with
 // [TierAgent] only, and belong to the agent of its name.
 func Load(tier Tier, files ...string) (hooks []Hook, warnings []Diagnostic, err error) {
@@ -124,7 +130,7 @@ func (l *loader) errorIn(file, format string, args ...any) {
 // file reads one file.
 func (l *loader) file(name string, data []byte) {
 	docs, faults := readNodes(name, data)
-	r := reader{loader: l, file: name}
+	r := fileReader{loader: l, file: name}
 	for _, f := range faults {
 		l.add(Diagnostic{Severity: SeverityError, File: name, Line: f.at.line, Column: f.at.col, Message: f.message})
 	}
@@ -161,7 +167,7 @@ func (l *loader) result() (hooks []Hook, warnings []Diagnostic, err error) {
 }
 
 // take adds a hook that has no errors, unless its name is taken (CFG-4).
-func (r *reader) take(h Hook, at place, key string) {
+func (r *fileReader) take(h Hook, at place, key string) {
 	ref := h.Ref()
 	if first, taken := r.names[ref]; taken {
 		r.report(SeverityError, at, key, "", "name %q is used twice in tier %s, in %s:%d and in %s:%d; names are unique in a tier, and nothing is merged",
@@ -187,14 +193,14 @@ func (l *loader) number(tier Tier, agent, prefix string, event EventName) string
 	return fmt.Sprintf("%s/%d", base, l.numbers[id])
 }
 
-// stem is the part of a file's name that names hooks.
-func stem(file string) string {
+// fileStem is the part of a file's name that names hooks.
+func fileStem(file string) string {
 	base := filepath.Base(filepath.ToSlash(file))
-	if s := strings.TrimSuffix(base, extension(base)); s != "" {
+	if s := strings.TrimSuffix(base, fileExtension(base)); s != "" {
 		return s
 	}
 	return base
 }
 
-// extension returns the file name's extension with its dot.
-func extension(file string) string { return filepath.Ext(file) }
+// fileExtension returns the file name's extension with its dot.
+func fileExtension(file string) string { return filepath.Ext(file) }

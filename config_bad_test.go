@@ -13,7 +13,7 @@ import (
 	"github.com/hookruntime/hooks"
 )
 
-var update = flag.Bool("update", false, "write the wanted parts of tests")
+var updateBad = flag.Bool("update-bad", false, "write testdata/config/bad.want from what is found")
 
 // TestBadFiles holds one fault per file of testdata/config/bad, and bad.want
 // what is found: nothing but the fault and what follows from it, at its place
@@ -43,10 +43,10 @@ func TestBadFiles(t *testing.T) {
 		for _, d := range found {
 			assert.Positive(t, d.Line, "%s: %v", f.Name(), d)
 			assert.Positive(t, d.Column, "%s: %v", f.Name(), d)
-			got.WriteString(render(d))
+			got.WriteString(renderFinding(d))
 		}
 	}
-	if *update {
+	if *updateBad {
 		require.NoError(t, os.WriteFile("testdata/config/bad.want", []byte(got.String()), 0o644))
 	}
 	want, err := os.ReadFile("testdata/config/bad.want")
@@ -54,8 +54,8 @@ func TestBadFiles(t *testing.T) {
 	assert.Equal(t, strings.Split(string(want), "\n"), strings.Split(got.String(), "\n"))
 }
 
-// render writes a finding on one line, its key and suggestion included.
-func render(d hooks.Diagnostic) string {
+// renderFinding writes a finding on one line, its key and suggestion included.
+func renderFinding(d hooks.Diagnostic) string {
 	line := strings.ReplaceAll(d.String(), "\n    ", " / ")
 	if d.Key != "" {
 		line += " [" + d.Key

@@ -39,7 +39,7 @@ func (l *loader) files(from fileTree, names []string) {
 	for _, name := range names {
 		f, err := from.open(name)
 		if err != nil {
-			l.errorIn(name, "cannot be opened: %v", plain(err))
+			l.errorIn(name, "cannot be opened: %v", withoutPath(err))
 			continue
 		}
 		if info, err := f.Stat(); err == nil && info.IsDir() {
@@ -55,7 +55,7 @@ func (l *loader) read(name string, f fs.File) {
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		l.errorIn(name, "cannot be read: %v", plain(err))
+		l.errorIn(name, "cannot be read: %v", withoutPath(err))
 	case len(data) > maxFile:
 		l.errorIn(name, "is larger than %d MiB, which is no configuration file", maxFile>>20)
 	default:
@@ -72,13 +72,13 @@ func (l *loader) folder(from fileTree, name string, f fs.File) {
 	}
 	entries, err := dir.ReadDir(-1)
 	if err != nil {
-		l.errorIn(name, "cannot be listed: %v", plain(err))
+		l.errorIn(name, "cannot be listed: %v", withoutPath(err))
 		return
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	found := false
 	for _, e := range entries {
-		switch strings.ToLower(extension(e.Name())) {
+		switch strings.ToLower(fileExtension(e.Name())) {
 		case ".yaml", ".yml", ".json":
 		default:
 			continue
@@ -95,7 +95,7 @@ func (l *loader) folder(from fileTree, name string, f fs.File) {
 		}
 		file, err := from.open(full)
 		if err != nil {
-			l.errorIn(full, "cannot be opened: %v", plain(err))
+			l.errorIn(full, "cannot be opened: %v", withoutPath(err))
 			found = true
 			continue
 		}
@@ -110,8 +110,8 @@ func (l *loader) folder(from fileTree, name string, f fs.File) {
 	}
 }
 
-// plain takes the file's name out of an error: the diagnostic has it already.
-func plain(err error) error {
+// withoutPath takes the file's name out of an error: the diagnostic has it already.
+func withoutPath(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
 	}

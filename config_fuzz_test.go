@@ -105,7 +105,7 @@ func costly(n int) []string {
 	}
 	return []string{
 		bomb, "hooks: *a\n" + bomb, bomb + "hooks: {Stop: *j}\n",
-		r("["), r("{"), r("- "), r("? "), r("- ? "), r("{a: "), r("[[],"), "[" + r("[]," + "{},") + "]", r("&a "), r("!a "), r("*a "),
+		r("["), r("{"), r("- "), r("? "), r("- ? "), r("{a: "), r("[[],"), "[" + r("[],"+"{},") + "]", r("&a "), r("!a "), r("*a "),
 		r("---\n"), r("---\n@\n"), r("--- a\n"), r("---\n{}\n"), r("---\nhooks: 1\n"), r("%TAG !a! b\n"), r("#\n"), r(" #x\n- b\n"), r("'"), r("\""),
 		"a:\n" + r(" "), "a: |\n" + r("\n"), r("a:\n"), r("a: 1\n"), r("? a\n"), r("fail_mode: 1\n"), "hooks:\n" + r(" Stap: 1\n"), "hooks:\n" + r(" Stop:\n"),
 		item("1"), item("{}"), item("[]"), item("*a"), item("{type: prompt}"), item("{typ: 1}"), item("{type: command, command: a}"),

@@ -9,7 +9,7 @@ import (
 // hookReader reads one hook out of up to three mappings. Its keys have the
 // same names in every shape, and in [Hook.problems].
 type hookReader struct {
-	r     *reader
+	r     *fileReader
 	hook  Hook
 	parts []*object // metadata, spec and hook, as far as there are
 }
@@ -38,7 +38,7 @@ func (h *hookReader) ok() bool {
 
 // global reads a hook that stands alone in its document doc. A part that is
 // missing has been reported.
-func (r *reader) global(doc, meta, spec *object) {
+func (r *fileReader) global(doc, meta, spec *object) {
 	h := hookReader{r: r, hook: Hook{Tier: r.tier}}
 	if r.tier == 0 {
 		h.hook.Tier = TierUserGlobal
@@ -67,7 +67,7 @@ func (r *reader) global(doc, meta, spec *object) {
 }
 
 // item reads one hook of a list. Its name is made.
-func (r *reader) item(hooks *object, m *member, n *node, i int, hook Hook, prefix string, ruined bool) {
+func (r *fileReader) item(hooks *object, m *member, n *node, i int, hook Hook, prefix string, ruined bool) {
 	r.found++
 	path := fmt.Sprintf("%s[%d]", hooks.key(m.key), i)
 	hook.Name = r.number(hook.Tier, hook.Agent, prefix, hook.On)
@@ -98,15 +98,15 @@ func (h *hookReader) name(meta *object) {
 		meta.fail("name", "", "name %q may hold only letters (A to Z, a to z), digits, hyphens and underscores", excerpt(name))
 	}
 	h.hook.Name, h.r.hook = name, excerpt(name)
-	kept(meta, "owner", nodeScalar, "text")
-	kept(meta, "tags", nodeList, "a list of text")
+	warnKind(meta, "owner", nodeScalar, "text")
+	warnKind(meta, "tags", nodeList, "a list of text")
 }
 
 // nameLetters are the characters of a name in metadata.name (CFG-4).
 const nameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// kept warns of a key that is for people and is of another kind than it should.
-func kept(o *object, key string, kind nodeKind, wanted string) {
+// warnKind warns of a key that is for people and is of another kind than it should.
+func warnKind(o *object, key string, kind nodeKind, wanted string) {
 	if n := o.n.get(key); n != nil && n.kind != kind {
 		o.warn(key, "", "%s is %s; it should be %s", key, n.describe(), wanted)
 	}
@@ -114,7 +114,7 @@ func kept(o *object, key string, kind nodeKind, wanted string) {
 
 func (h *hookReader) spec(spec *object) {
 	if spec.n.get("eventType") == nil {
-		spec.missing("eventType", "it must be "+list(eventKeys, "or"))
+		spec.missing("eventType", "it must be "+sentence(eventKeys, "or"))
 	}
 	h.hook.On = EventName(spec.word("eventType", eventKeys...))
 	if spec.n.get("activationMode") == nil {
@@ -122,7 +122,7 @@ func (h *hookReader) spec(spec *object) {
 	}
 	h.hook.OnDemand = spec.word("activationMode", "always", "onDemand") == "onDemand"
 	h.hook.Sources = spec.texts("sources")
-	kept(spec, "description", nodeScalar, "text")
+	warnKind(spec, "description", nodeScalar, "text")
 }
 
 // body reads the hook mapping, which is the same in every shape.
@@ -141,24 +141,21 @@ func (h *hookReader) body(o *object) {
 	}
 	switch o.word("type", "command", "prompt") {
 	case "command":
-		c := Command{Line: o.text("command"), Script: script(o)}
+		c := Command{Line: o.text("command"), Script: scriptText(o)}
 		if m := o.n.member("script"); m != nil && m.value.kind == nodeNull && c.Line == "" {
 			o.fail("script", "", "script is empty; write it as a block (script: |), since an unquoted # begins a comment")
 		}
 		h.hook.Run = c
-		others(o, "command", "prompt", "model", "maxRejections")
+		warnOthers(o, "command", "prompt", "model", "maxRejections")
 	case "prompt":
 		h.hook.Run = Prompt{Text: o.text("prompt"), Model: o.text("model"),
-			MaxRejections: int(o.whole("maxRejections", maxRejections, "a whole number from 1 to 25"))}
-		others(o, "prompt", "command", "script")
+			MaxRejections: int(o.whole("maxRejections", 25, "a whole number from 1 to 25"))}
+		warnOthers(o, "prompt", "command", "script")
 	}
 }
 
-// maxRejections is the largest Prompt.MaxRejections (SP-3).
-const maxRejections = 25
-
-// others warns of keys that belong to the other type of hook.
-func others(o *object, typ string, keys ...string) {
+// warnOthers warns of keys that belong to the other type of hook.
+func warnOthers(o *object, typ string, keys ...string) {
 	for _, key := range keys {
 		if n := o.n.get(key); n != nil && (n.kind != nodeScalar || n.text != "") {
 			o.warn(key, "", "%s has no effect on a %s hook", key, typ)
@@ -166,9 +163,9 @@ func others(o *object, typ string, keys ...string) {
 	}
 }
 
-// script reads a script, with LF for CRLF: bash takes a CR for a part of the
+// scriptText reads a script, with LF for CRLF: bash takes a CR for a part of the
 // command.
-func script(o *object) string {
+func scriptText(o *object) string {
 	n, ok := o.scalar("script")
 	if !ok {
 		return ""

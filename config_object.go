@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// reader reads the documents of one file.
-type reader struct {
+// fileReader reads the documents of one file.
+type fileReader struct {
 	*loader
 	file  string
 	hook  string // the name of the hook that is being read, for diagnostics
 	found int    // hooks seen, faulty ones too
 	// homes are the mappings of the shape that is being read, so that a key
 	// in the wrong one can be told where it belongs.
-	homes []home
+	homes []shapePart
 }
 
-// home is a mapping of a shape: its path and its keys.
-type home struct {
+// shapePart is a mapping of a shape: its path and its keys.
+type shapePart struct {
 	path string
 	keys []string
 }
 
-func (r *reader) report(s Severity, at place, key, suggestion, format string, args ...any) {
+func (r *fileReader) report(s Severity, at place, key, suggestion, format string, args ...any) {
 	r.add(Diagnostic{
 		Severity: s, File: r.file, Line: at.line, Column: at.col, Key: key, Hook: r.hook,
 		Message: fmt.Sprintf(format, args...), Suggestion: suggestion,
@@ -34,7 +34,7 @@ func (r *reader) report(s Severity, at place, key, suggestion, format string, ar
 
 // object is a mapping of a file while it is read.
 type object struct {
-	r    *reader
+	r    *fileReader
 	n    *node
 	path string // of its keys: "spec.hook"; empty at the top
 	at   place  // of the key that holds it
@@ -45,7 +45,7 @@ type object struct {
 // object opens a mapping and checks its keys: duplicates, merge keys, unknown
 // ones with a near name (CFG-4, CFG-5). foreign mappings hold keys that are
 // not ours; of these only a misspelled key of ours is reported.
-func (r *reader) object(n *node, path string, at place, keys []string, foreign bool) *object {
+func (r *fileReader) object(n *node, path string, at place, keys []string, foreign bool) *object {
 	o := &object{r: r, n: n, path: path, at: at, keys: keys}
 	first := make(map[string]place, len(n.members))
 	for i := range n.members {
@@ -218,19 +218,19 @@ func (o *object) word(key string, allowed ...string) string {
 		}
 	}
 	guess := near(n.text, allowed)
-	o.fail(key, guess, "%s is %s; it must be %s%s", key, n.describe(), list(allowed, "or"), question(guess))
+	o.fail(key, guess, "%s is %s; it must be %s%s", key, n.describe(), sentence(allowed, "or"), didYouMean(guess))
 	return ""
 }
 
-func question(guess string) string {
+func didYouMean(guess string) string {
 	if guess == "" {
 		return ""
 	}
 	return ", did you mean " + guess + "?"
 }
 
-// list joins words as a sentence does.
-func list(words []string, last string) string {
+// sentence joins words as a sentence does.
+func sentence(words []string, last string) string {
 	if len(words) == 1 {
 		return words[0]
 	}
@@ -299,5 +299,5 @@ func ofKeys(keys []string) string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return " with the keys " + list(keys, "and")
+	return " with the keys " + sentence(keys, "and")
 }

@@ -25,7 +25,7 @@ const rightShape = "the shape is {api_version: " + apiVersion + ", kind: Hook, m
 	"spec: {eventType: …, activationMode: always, hook: {type: command, matcher: …, script: …}}}"
 
 // document reads one document, whose shape its top-level keys tell (CFG-2).
-func (r *reader) document(n *node) {
+func (r *fileReader) document(n *node) {
 	r.hook, r.homes = "", nil
 	if n.kind != nodeMapping {
 		what := "a text"
@@ -38,7 +38,7 @@ func (r *reader) document(n *node) {
 	rest := n.get("properties") != nil || n.get("kind") == nil && n.get("type") != nil && strings.EqualFold(n.get("type").text, "GlobalHook")
 	switch {
 	case len(n.members) == 0:
-	case n.get("spec") == nil && flat(n):
+	case n.get("spec") == nil && isFlat(n):
 		r.report(SeverityError, n.at, "", "", "a flat document: what a hook does stands under spec and spec.hook; %s", rightShape)
 	case n.get("kind") != nil:
 		r.kind(n)
@@ -56,8 +56,8 @@ func (r *reader) document(n *node) {
 	}
 }
 
-// flat reports whether keys of spec or spec.hook stand at the top level.
-func flat(n *node) bool {
+// isFlat reports whether keys of spec or spec.hook stand at the top level.
+func isFlat(n *node) bool {
 	if n.get("properties") != nil || n.get("hooks") != nil {
 		return false
 	}
@@ -81,7 +81,7 @@ func onlyFree(n *node) bool {
 }
 
 // kind reads a document with kind, or one that should have it.
-func (r *reader) kind(n *node) {
+func (r *fileReader) kind(n *node) {
 	doc := r.object(n, "", n.at, documentKeys, false)
 	if doc.n.get("kind") == nil {
 		doc.warn("kind", "", "kind is missing; Hook is taken")
@@ -103,7 +103,7 @@ func (r *reader) kind(n *node) {
 		return
 	}
 	r.found++
-	r.homes = []home{{"metadata", metadataKeys}, {"spec", specKeys}, {"spec.hook", hookKeys}}
+	r.homes = []shapePart{{"metadata", metadataKeys}, {"spec", specKeys}, {"spec.hook", hookKeys}}
 	meta := doc.object("metadata", metadataKeys, false)
 	if meta == nil {
 		doc.missing("metadata", "it holds the hook's name")
@@ -116,8 +116,8 @@ func (r *reader) kind(n *node) {
 }
 
 // rest reads the body that the REST interface takes and returns.
-func (r *reader) rest(n *node) {
-	r.homes = []home{{"", restKeys}, {"properties", specKeys}, {"properties.hook", hookKeys}}
+func (r *fileReader) rest(n *node) {
+	r.homes = []shapePart{{"", restKeys}, {"properties", specKeys}, {"properties.hook", hookKeys}}
 	doc := r.object(n, "", n.at, restKeys, false)
 	if n.get("type") == nil {
 		doc.missing("type", "with properties it must be GlobalHook")
@@ -133,7 +133,7 @@ func (r *reader) rest(n *node) {
 }
 
 // agent reads an ExtendedAgent, of which only the hooks are ours.
-func (r *reader) agent(doc *object) {
+func (r *fileReader) agent(doc *object) {
 	meta := doc.object("metadata", []string{"name"}, true)
 	name := ""
 	switch {
@@ -160,24 +160,24 @@ func (r *reader) agent(doc *object) {
 	}
 	prefix := name
 	if name == "" {
-		prefix = stem(r.file)
+		prefix = fileStem(r.file)
 	}
 	r.hookMap(spec, tier, name, prefix, len(doc.bad) > 0 || meta == nil || len(meta.bad) > 0)
 }
 
 // bare reads a document that is only a map of hooks.
-func (r *reader) bare(n *node) {
+func (r *fileReader) bare(n *node) {
 	doc := r.object(n, "", n.at, bareKeys, false)
 	tier := r.tier
 	if tier == 0 {
 		tier = TierAgent
 	}
-	r.hookMap(doc, tier, "", stem(r.file), false)
+	r.hookMap(doc, tier, "", fileStem(r.file), false)
 }
 
 // hookMap reads hooks by event: the value of the key hooks of o. ruined says
 // that none of them can be handed out, whatever they are.
-func (r *reader) hookMap(o *object, tier Tier, agent, prefix string, ruined bool) {
+func (r *fileReader) hookMap(o *object, tier Tier, agent, prefix string, ruined bool) {
 	hooks := o.object("hooks", nil, true)
 	if hooks == nil {
 		return
@@ -191,7 +191,7 @@ func (r *reader) hookMap(o *object, tier Tier, agent, prefix string, ruined bool
 		event, err := ParseEventName(m.key)
 		if err != nil {
 			guess := near(m.key, eventKeys)
-			hooks.fail(m.key, guess, "unknown event %s; it must be %s%s", excerpt(m.key), list(eventKeys, "or"), question(guess))
+			hooks.fail(m.key, guess, "unknown event %s; it must be %s%s", excerpt(m.key), sentence(eventKeys, "or"), didYouMean(guess))
 			continue
 		}
 		if first, twice := seen[event]; twice {

@@ -19,7 +19,7 @@ import (
 //go:embed testdata/config
 var configFiles embed.FS
 
-func command(name string, on hooks.EventName, line string) hooks.Hook {
+func lineHook(name string, on hooks.EventName, line string) hooks.Hook {
 	return hooks.Hook{Name: name, On: on, Run: hooks.Command{Line: line}}
 }
 
@@ -51,13 +51,13 @@ func TestLoadAgent(t *testing.T) {
 	got, warnings, err := hooks.Load(hooks.TierAgent, "testdata/config/good/agent.yaml")
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
-	audit := command("deployer/PostToolUse/1", hooks.OnPostToolUse, "./audit")
+	audit := lineHook("deployer/PostToolUse/1", hooks.OnPostToolUse, "./audit")
 	audit.Matcher = "*"
 	python := hooks.Hook{
 		Name: "deployer/PreToolUse/1", On: hooks.OnPreToolUse, Matcher: "mcp__(get|list)_.*", FailMode: hooks.FailAllow,
 		Run: hooks.Command{Script: "#!/usr/bin/env python3\nprint('{\"ok\": true}')\n"},
 	}
-	guard := command("deployer/PreToolUse/2", hooks.OnPreToolUse, "./guard")
+	guard := lineHook("deployer/PreToolUse/2", hooks.OnPreToolUse, "./guard")
 	guard.Matcher, guard.Timeout = "RunInTerminal", 5*time.Second
 	judge := hooks.Hook{
 		Name: "deployer/Stop/1", On: hooks.OnStop,
@@ -77,10 +77,10 @@ func TestLoadBareMap(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, warnings)
 		assert.Equal(t, withTier(tier, "",
-			command("bare/Start/1", hooks.OnStart, "./context"),
-			command("bare/Stop/1", hooks.OnStop, "./one"),
-			command("bare/Stop/2", hooks.OnStop, "./two"),
-			command("bare/Stop/3", hooks.OnStop, "./three")), got)
+			lineHook("bare/Start/1", hooks.OnStart, "./context"),
+			lineHook("bare/Stop/1", hooks.OnStop, "./one"),
+			lineHook("bare/Stop/2", hooks.OnStop, "./two"),
+			lineHook("bare/Stop/3", hooks.OnStop, "./three")), got)
 	}
 }
 
@@ -101,9 +101,9 @@ func TestLoadSeveralDocuments(t *testing.T) {
 	got, warnings, err := hooks.Load(hooks.TierSystem, "testdata/config/good/several.yaml")
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
-	start := command("123", hooks.OnStart, "./start")
+	start := lineHook("123", hooks.OnStart, "./start")
 	start.Sources = []string{"Alert", "incident"}
-	pre := command("Yes", hooks.OnPreToolUse, "true")
+	pre := lineHook("Yes", hooks.OnPreToolUse, "true")
 	pre.Matcher, pre.OnDemand = "No", true
 	assert.Equal(t, withTier(hooks.TierSystem, "", start, pre), got)
 }
@@ -247,25 +247,25 @@ snake.yaml:12:5: warning: unknown key max_rejections, did you mean maxRejections
 	fsys := os.DirFS("testdata/config/wild")
 	got, warnings, err := hooks.LoadFS(fsys, hooks.TierUserGlobal, "snake.yaml")
 	assert.Nil(t, got)
-	assert.Equal(t, wantErrors, renderAll(err.(*hooks.ConfigError).Diagnostics))
-	assert.Equal(t, wantWarnings, renderAll(warnings))
+	assert.Equal(t, wantErrors, renderFindings(err.(*hooks.ConfigError).Diagnostics))
+	assert.Equal(t, wantWarnings, renderFindings(warnings))
 
 	got, warnings, err = hooks.LoadFS(fsys, hooks.TierUserGlobal, "readable.yaml")
 	require.NoError(t, err)
-	watch := command("watch-sql", hooks.OnPostToolUse, "./watch")
+	watch := lineHook("watch-sql", hooks.OnPostToolUse, "./watch")
 	watch.Matcher, watch.FailMode = ".*sql.*|.*SQL.*|.*mssql.*", hooks.FailAllow
 	assert.Equal(t, withTier(hooks.TierUserGlobal, "", watch), got)
 	assert.Equal(t, `readable.yaml:1:1: warning: api_version is missing; azuresre.ai/v2 is taken [api_version]
 readable.yaml:7:3: warning: unknown key enabled has no effect: the hook is NOT disabled by it; remove the hook, or set activationMode: onDemand [spec.enabled]
 readable.yaml:8:3: warning: unknown key permissionDecision has no effect: a hook denies, asks or allows by what its command answers (hookSpecificOutput.permissionDecision), not by its configuration [spec.permissionDecision]
 readable.yaml:13:5: warning: unknown key fail_mode, did you mean failMode? [spec.hook.fail_mode → failMode]
-`, renderAll(warnings))
+`, renderFindings(warnings))
 }
 
-func renderAll(ds []hooks.Diagnostic) string {
+func renderFindings(ds []hooks.Diagnostic) string {
 	var b strings.Builder
 	for _, d := range ds {
-		b.WriteString(render(d))
+		b.WriteString(renderFinding(d))
 	}
 	return b.String()
 }
@@ -295,7 +295,7 @@ func TestCheck(t *testing.T) {
 	})
 	assert.Equal(t, hooks.TierSystem, got[0].Tier)
 	assert.Equal(t, `testdata/config/good/contract.yaml:11:5: warning: matcher "read_skill_file" matches none of the tool names given, did you mean ReadSkillFile? [spec.hook.matcher → ReadSkillFile]
-`, renderAll(findings))
+`, renderFindings(findings))
 
 	got, findings = hooks.Check([]string{"testdata/config/bad/key-merge.yaml"}, nil)
 	assert.Empty(t, got, "a hook that is read in part is not handed out")

@@ -52,7 +52,7 @@ func (h *Hook) lint(toolNames []string) []finding {
 		}
 	case Prompt:
 		switch row := h.On.row(); {
-		case row != nil && row.promptsMute:
+		case row != nil && row.reject == deaf: // and a prompt can do nothing else
 			warn("type", "a prompt hook on "+string(h.On)+" has no effect: nothing it answers is heard")
 		case strings.TrimSpace(b.Text) != "" && !mentionsOK.MatchString(b.Text):
 			warn("prompt", `prompt never mentions ok: it must ask for {"ok": true} or {"ok": false, "reason": "…"}, any other answer passes`)
@@ -114,7 +114,7 @@ func (h *Hook) lintMatcher(toolNames []string) (fs []finding) {
 			break
 		}
 	}
-	warn(quoted+" matches none of the tool names given"+question(guess), guess)
+	warn(quoted+" matches none of the tool names given"+didYouMean(guess), guess)
 	return fs
 }
 

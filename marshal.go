@@ -30,7 +30,7 @@ func (h Hook) MarshalYAML() (any, error) {
 	if h.OnDemand {
 		mode = "onDemand"
 	}
-	spec := mapping("eventType", yamlText(string(h.On)), "activationMode", yamlText(mode))
+	spec := yamlMapping("eventType", yamlText(string(h.On)), "activationMode", yamlText(mode))
 	if len(h.Sources) > 0 {
 		sources := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, s := range h.Sources {
@@ -39,16 +39,16 @@ func (h Hook) MarshalYAML() (any, error) {
 			}
 			sources.Content = append(sources.Content, w.text("sources", s))
 		}
-		put(spec, "sources", sources)
+		yamlPut(spec, "sources", sources)
 	}
-	put(spec, "hook", w.body())
+	yamlPut(spec, "hook", w.body())
 	if err := w.err(); err != nil {
 		return nil, err
 	}
-	return mapping(
+	return yamlMapping(
 		"api_version", yamlText(apiVersion),
 		"kind", yamlText("Hook"),
-		"metadata", mapping("name", yamlText(h.Name)),
+		"metadata", yamlMapping("name", yamlText(h.Name)),
 		"spec", spec,
 	), nil
 }
@@ -61,7 +61,7 @@ func (h Hook) MarshalYAML() (any, error) {
 // and what the shape cannot say (see [Hook.MarshalYAML]; also OnDemand and
 // Sources) are a *[ConfigError] that names hook and field.
 func MarshalAgent(agent string, hooks ...Hook) ([]byte, error) {
-	events := mapping()
+	events := yamlMapping()
 	lists := make(map[EventName]*yaml.Node)
 	var found []Diagnostic
 	if strings.TrimSpace(agent) == "" {
@@ -72,7 +72,7 @@ func MarshalAgent(agent string, hooks ...Hook) ([]byte, error) {
 		w := hookWriter{hook: h}
 		if lists[h.On] == nil {
 			lists[h.On] = &yaml.Node{Kind: yaml.SequenceNode}
-			put(events, string(h.On), lists[h.On])
+			yamlPut(events, string(h.On), lists[h.On])
 		}
 		if want := fmt.Sprintf("%s/%s/%d", agent, h.On, len(lists[h.On].Content)+1); h.Name != want {
 			w.cannot("name", "name %q: the shape would name this hook %q", excerpt(h.Name), want)
@@ -96,11 +96,11 @@ func MarshalAgent(agent string, hooks ...Hook) ([]byte, error) {
 	if found != nil {
 		return nil, &ConfigError{Diagnostics: found}
 	}
-	return encodeYAML(mapping(
+	return encodeYAML(yamlMapping(
 		"api_version", yamlText(apiVersion),
 		"kind", yamlText("ExtendedAgent"),
-		"metadata", mapping("name", yamlText(agent)),
-		"spec", mapping("hooks", events),
+		"metadata", yamlMapping("name", yamlText(agent)),
+		"spec", yamlMapping("hooks", events),
 	))
 }
 
@@ -151,10 +151,10 @@ func (w *hookWriter) err() error {
 // body writes the hook mapping, which is the same in every shape.
 func (w *hookWriter) body() *yaml.Node {
 	h := w.hook
-	n := mapping()
+	n := yamlMapping()
 	switch b := h.Run.(type) {
 	case Command:
-		put(n, "type", yamlText("command"))
+		yamlPut(n, "type", yamlText("command"))
 		if b.Dir != "" {
 			w.cannot("dir", "Dir: the shape has no working folder")
 		}
@@ -162,41 +162,41 @@ func (w *hookWriter) body() *yaml.Node {
 			w.cannot("env", "Env: the shape has no environment")
 		}
 	case Prompt:
-		put(n, "type", yamlText("prompt"))
+		yamlPut(n, "type", yamlText("prompt"))
 	case Func:
 		w.cannot("type", "Run: a Func is code, which no file can hold")
 	}
 	if h.Matcher != "" {
-		put(n, "matcher", w.text("matcher", h.Matcher))
+		yamlPut(n, "matcher", w.text("matcher", h.Matcher))
 	}
 	if h.Timeout != 0 {
 		if h.Timeout%time.Second != 0 {
 			w.cannot("timeout", "timeout %v: the shape has whole seconds", h.Timeout)
 		}
-		put(n, "timeout", number(int64(h.Timeout/time.Second)))
+		yamlPut(n, "timeout", yamlNumber(int64(h.Timeout/time.Second)))
 	}
 	if h.FailMode != FailUnset {
-		put(n, "failMode", yamlText(h.FailMode.String()))
+		yamlPut(n, "failMode", yamlText(h.FailMode.String()))
 	}
 	switch b := h.Run.(type) {
 	case Command:
 		if b.Line != "" {
-			put(n, "command", w.text("command", b.Line))
+			yamlPut(n, "command", w.text("command", b.Line))
 		}
 		if b.Script != "" {
 			if strings.Contains(b.Script, "\r\n") {
 				w.cannot("script", "script: the loaders read CRLF as LF")
 			}
-			put(n, "script", w.text("script", b.Script))
+			yamlPut(n, "script", w.text("script", b.Script))
 		}
 	case Prompt:
 		if b.Model != "" {
-			put(n, "model", w.text("model", b.Model))
+			yamlPut(n, "model", w.text("model", b.Model))
 		}
 		if b.MaxRejections != 0 {
-			put(n, "maxRejections", number(int64(b.MaxRejections)))
+			yamlPut(n, "maxRejections", yamlNumber(int64(b.MaxRejections)))
 		}
-		put(n, "prompt", w.text("prompt", b.Text))
+		yamlPut(n, "prompt", w.text("prompt", b.Text))
 	}
 	return n
 }
@@ -215,46 +215,46 @@ func (w *hookWriter) text(key, s string) *yaml.Node {
 func yamlText(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
-	case !printable(s):
+	case !yamlPrintable(s):
 		n.Style = yaml.DoubleQuotedStyle
 	case strings.Contains(s, "\n"):
 		n.Style = yaml.LiteralStyle
-		if !blockable(s) {
+		if !yamlBlockable(s) {
 			n.Style = yaml.DoubleQuotedStyle
 		}
 	}
 	return n
 }
 
-// printable reports whether a text holds nothing that readers treat in
+// yamlPrintable reports whether a text holds nothing that readers treat in
 // different ways: control characters, a byte-order mark, the line ends that
 // only some YAML versions know.
-func printable(s string) bool {
+func yamlPrintable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '\n' && r != '\t' && unicode.IsControl(r) || r == '\ufeff' || r == '\u2028' || r == '\u2029'
 	})
 }
 
-// blockable reports whether a block holds the text unchanged: one that begins
+// yamlBlockable reports whether a block holds the text unchanged: one that begins
 // or ends with white space needs an indentation sign, in which writers err.
-func blockable(s string) bool {
+func yamlBlockable(s string) bool {
 	body := strings.TrimSuffix(s, "\n")
 	return body != "" && strings.TrimSpace(body) == body && !strings.Contains(s, " \n") && !strings.Contains(s, "\t\n")
 }
 
-func number(v int64) *yaml.Node {
+func yamlNumber(v int64) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(v, 10)}
 }
 
-// mapping makes a mapping of keys and values in turn.
-func mapping(pairs ...any) *yaml.Node {
+// yamlMapping makes a mapping of keys and values in turn.
+func yamlMapping(pairs ...any) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for i := 0; i < len(pairs); i += 2 {
-		put(n, pairs[i].(string), pairs[i+1].(*yaml.Node))
+		yamlPut(n, pairs[i].(string), pairs[i+1].(*yaml.Node))
 	}
 	return n
 }
 
-func put(n *yaml.Node, key string, value *yaml.Node) {
+func yamlPut(n *yaml.Node, key string, value *yaml.Node) {
 	n.Content = append(n.Content, yamlText(key), value)
 }

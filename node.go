@@ -114,7 +114,7 @@ func readNodes(name string, data []byte) (docs []*node, faults []fault) {
 	if !utf8.Valid(data) {
 		return nil, []fault{{placeOf(data, invalidAt(data)), "the file is not UTF-8 here; configuration files are UTF-8"}}
 	}
-	if strings.EqualFold(extension(name), ".json") {
+	if strings.EqualFold(fileExtension(name), ".json") {
 		return readJSON(data)
 	}
 	return readYAML(data)
