@@ -1,0 +1,124 @@
+package story
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookruntime/hooks"
+)
+
+// source is one entry under hooks: a file or folder to load, or a document
+// that stands in the story itself.
+type source struct {
+	tier hooks.Tier
+	path string // of a file or folder; empty for a document
+	file string // that the document stands in
+	text []byte // of the document
+}
+
+// tiers are the keys under hooks.
+var tiers = [...]struct {
+	key  string
+	tier hooks.Tier
+}{{"system", hooks.TierSystem}, {"agent", hooks.TierAgent}, {"user", hooks.TierUserGlobal}}
+
+func (r *fileReader) hooks(n *yaml.Node) (sources []source) {
+	for _, p := range r.pairs(n, "hooks", "system", "agent", "user") {
+		var tier hooks.Tier
+		for _, t := range tiers {
+			if t.key == p.key {
+				tier = t.tier
+			}
+		}
+		for _, item := range r.items(p.value, "hooks."+p.key) {
+			s := source{tier: tier, file: r.file}
+			switch item.Kind {
+			case yaml.MappingNode:
+				s.text = r.cut(p.value, item)
+			case yaml.ScalarNode:
+				s.path = r.beside(r.text(item, "an entry of hooks."+p.key))
+			default:
+				r.fail(item, "an entry of hooks.%s must be the name of a hook file or folder, or a hook document, not %s", p.key, describe(item))
+				continue
+			}
+			sources = append(sources, s)
+		}
+	}
+	return sources
+}
+
+// beside returns a path as the file of the story spells it, relative to it.
+func (r *fileReader) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(r.file), filepath.FromSlash(path))
+}
+
+// cut returns a file that holds one item of a list and nothing else, in its
+// place: what the loader says about it then names the lines of the story.
+func (r *fileReader) cut(list, item *yaml.Node) []byte {
+	if list.Style&yaml.FlowStyle == 0 {
+		var b bytes.Buffer
+		b.WriteString(strings.Repeat("\n", item.Line-1))
+		first := []rune(string(r.lines[item.Line-1]))
+		b.WriteString(strings.Repeat(" ", item.Column-1) + string(first[item.Column-1:]))
+		for _, line := range r.lines[item.Line:r.endOfBlock(item.Line, list.Column-1)] {
+			b.Write(line)
+		}
+		var doc, rest yaml.Node
+		dec := yaml.NewDecoder(bytes.NewReader(b.Bytes()))
+		if dec.Decode(&doc) == nil && dec.Decode(&rest) != nil {
+			return b.Bytes()
+		}
+	}
+	text, err := yaml.Marshal(item)
+	if err != nil {
+		r.fail(item, "%v", err)
+	}
+	return text
+}
+
+// endOfBlock returns the number of the last line of what begins in line (from
+// 1) and is indented by more than indent.
+func (r *fileReader) endOfBlock(line, indent int) int {
+	last := line
+	for i := line; i < len(r.lines); i++ {
+		text := strings.TrimRight(string(r.lines[i]), "\r\n")
+		body := strings.TrimLeft(text, " ")
+		switch {
+		case strings.TrimSpace(body) == "":
+		case strings.HasPrefix(text, "---"), strings.HasPrefix(text, "..."):
+			return last
+		case len(text)-len(body) > indent:
+			last = i + 1
+		case !strings.HasPrefix(body, "#"):
+			return last
+		}
+	}
+	return last
+}
+
+// load loads the hooks of a story.
+func (s *Story) load() (all []hooks.Hook, warnings []hooks.Diagnostic, err error) {
+	var errs []error
+	for _, src := range s.hooks {
+		var found []hooks.Hook
+		var ds []hooks.Diagnostic
+		var err error
+		if src.path != "" {
+			found, ds, err = hooks.Load(src.tier, src.path)
+		} else {
+			found, ds, err = hooks.Parse(src.tier, src.file, src.text)
+		}
+		all, warnings = append(all, found...), append(warnings, ds...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return all, warnings, errors.Join(errs...)
+}
