@@ -297,6 +297,10 @@ func TestCheck(t *testing.T) {
 	assert.Equal(t, `testdata/config/good/contract.yaml:11:5: warning: matcher "read_skill_file" matches none of the tool names given, did you mean ReadSkillFile? [spec.hook.matcher → ReadSkillFile]
 `, renderFindings(findings))
 
+	got, findings = hooks.Check([]string{"testdata/config/good/contract.yaml"}, &hooks.CheckOptions{Tier: 7})
+	assert.Empty(t, got)
+	assert.Contains(t, findings[0].Message, "Tier(7) is no tier")
+
 	got, findings = hooks.Check([]string{"testdata/config/bad/key-merge.yaml"}, nil)
 	assert.Empty(t, got, "a hook that is read in part is not handed out")
 	assert.Len(t, findings, 1)
@@ -343,6 +347,14 @@ func TestYAMLLines(t *testing.T) {
 		"x-a: |\r  a\u2028  b\u0085\r\nx-b: b\n---\r\nhooks:\n  Stap: []\n---\nx-a: |\r  a\nhooks:\n  Step: []\n@\n"))
 	assert.ErrorContains(t, err, "a.yaml:5:3: error: unknown event Stap")
 	assert.ErrorContains(t, err, "a.yaml:10:1: error: not valid YAML")
+}
+
+// A finding is one line, whatever the file holds.
+func TestFindingsAreLines(t *testing.T) {
+	_, _, err := hooks.Parse(hooks.TierUserGlobal, "a.yaml", []byte(`hooks: {"St\nap": [], Stop: [{type: "a\n\e[1mb", "c\rd": 1, "c\rd": 1}]}`))
+	assert.Equal(t, `hooks: a.yaml:1:9: error: unknown event St\nap; it must be Start, PreToolUse, PostToolUse or Stop
+a.yaml:1:31: error: type is the text "a\n\x1b[1mb"; it must be command or prompt
+a.yaml:1:61: error: key c\rd is given twice, in line 1 and in line 1`, err.Error())
 }
 
 // CRLF in a block, in quotes and in JSON: always LF, always said.
