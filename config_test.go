@@ -349,6 +349,27 @@ func TestYAMLLines(t *testing.T) {
 	assert.ErrorContains(t, err, "a.yaml:10:1: error: not valid YAML")
 }
 
+// The parser's own line is often missing or another one.
+func TestSyntaxPlaces(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"a\n\tb: c\n", "2:2: error: not valid YAML: a tab"},
+		{"\ta: c\n", "1:2: error: not valid YAML: a tab"},
+		{"hooks:\n  Stop: *x\n", "2:9: error: an unquoted *"},
+		{"hooks: [a\n", "1:1: error: not valid YAML: a bracket is opened"},
+		{"a: 1\nb: {a\nc: 1\n", "2:1: error: not valid YAML: a bracket is opened"},
+		{"a: \"b\n", "1:1: error: not valid YAML: a quotation mark is opened"},
+		{"a: 1\nb: 'b\nc: 1\n", "2:1: error: not valid YAML: a quotation mark is opened"},
+		{"a: 1\n- b\nc: 1\n", "2:1: error: not valid YAML"},
+		{"a: |\n  x\n y\n", "3:2: error: not valid YAML"},
+		{"hooks:\n  Stop:\n    - type: command\n      command: a\n     timeout: 3\n  Start:\n", "5:6: error: not valid YAML"},
+		{"a:\n  b:\n    c: d\n    # why\n\n   e: f\n\n# more\n\ng: 1\n", "6:4: error: not valid YAML"},
+		{"hooks: {}\n---\na: 'b\n---\nc: d\n", "3:1: error: not valid YAML: a quotation mark is opened"},
+	} {
+		_, _, err := hooks.Parse(hooks.TierUserGlobal, "a.yaml", []byte(c.text))
+		assert.ErrorContains(t, err, "a.yaml:"+c.want, "%q", c.text)
+	}
+}
+
 // A finding is one line, whatever the file holds.
 func TestFindingsAreLines(t *testing.T) {
 	_, _, err := hooks.Parse(hooks.TierUserGlobal, "a.yaml", []byte(`hooks: {"St\nap": [], Stop: [{type: "a\n\e[1mb", "c\rd": 1, "c\rd": 1}]}`))
