@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookruntime/hooks"
@@ -213,4 +216,42 @@ func (g *got) explain() string {
 func (e *Event) says(key string) bool {
 	members, err := wire.Members(e.payload)
 	return err == nil && member(members, key) != ""
+}
+
+// RunAll runs stories in all their conducts, some at a time, and yields the
+// results in order. Once ctx is done, no further story begins and no further
+// result comes.
+func RunAll(ctx context.Context, stories []*Story) iter.Seq[*Result] {
+	return func(yield func(*Result) bool) {
+		var running sync.WaitGroup
+		defer running.Wait()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+		var results []chan *Result
+		for _, s := range stories {
+			for _, c := range s.Conducts {
+				result := make(chan *Result, 1)
+				results = append(results, result)
+				running.Go(func() {
+					select {
+					case slots <- struct{}{}:
+						result <- s.Run(ctx, c, 0)
+						<-slots
+					case <-ctx.Done():
+					}
+				})
+			}
+		}
+		for _, result := range results {
+			select {
+			case r := <-result:
+				if !yield(r) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
 }
