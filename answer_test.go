@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func reader(c Conduct) answerReader {
+func readerFor(c Conduct) answerReader {
 	return answerReader{conduct: c, lim: Limits{}.withDefaults()}
 }
 
@@ -116,12 +116,12 @@ func TestCommandAnswers(t *testing.T) {
 		{"{\"ok\":false,\"reason\":\"caf\xe9\"}", "reject caf\xe9", ``},
 		{`{"ok":false,"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, blocked, ``},
 	} {
-		assert.Equal(t, row[1], said(reader(Contract).command([]byte(row[0])), Contract), "contract: %.200s", row[0])
+		assert.Equal(t, row[1], said(readerFor(Contract).command([]byte(row[0])), Contract), "contract: %.200s", row[0])
 		want := row[2]
 		if want == "" {
 			want = row[1]
 		}
-		assert.Equal(t, want, said(reader(Hardened).command([]byte(row[0])), Hardened), "hardened: %.200s", row[0])
+		assert.Equal(t, want, said(readerFor(Hardened).command([]byte(row[0])), Hardened), "hardened: %.200s", row[0])
 	}
 }
 
@@ -135,7 +135,7 @@ func TestInvalidOutputSaysWhatIsWrong(t *testing.T) {
 		`{"ok":tru`:                           "not valid JSON",
 		`nothing at all`:                      "not a JSON object",
 	} {
-		assert.Contains(t, reader(Contract).command([]byte(stdout)).invalid, part, stdout)
+		assert.Contains(t, readerFor(Contract).command([]byte(stdout)).invalid, part, stdout)
 	}
 }
 
@@ -149,14 +149,14 @@ func TestForeignVerdictsGetADiagnostic(t *testing.T) {
 		`{"OK":false}`:                  "did you mean ok",
 		`{"decision":"deny"}`:           "QRK-9",
 	} {
-		rd := reader(Contract).command([]byte(answer))
+		rd := readerFor(Contract).command([]byte(answer))
 		require.Len(t, rd.notes, 1, answer)
 		assert.Contains(t, rd.notes[0].message, part)
 	}
 }
 
 func TestMetadataOfAnAnswer(t *testing.T) {
-	rd := reader(Contract).command([]byte(`{"systemMessage":1,"hookSpecificOutput":{"hookEventName":"x","updatedInput":{},"b":[1, 2],"a":9007199254740993,"b":{"x" : 1},"deep":` +
+	rd := readerFor(Contract).command([]byte(`{"systemMessage":1,"hookSpecificOutput":{"hookEventName":"x","updatedInput":{},"b":[1, 2],"a":9007199254740993,"b":{"x" : 1},"deep":` +
 		strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}}`))
 	assert.Empty(t, rd.invalid)
 	got, err := json.Marshal(rd.result.Metadata)
@@ -178,7 +178,7 @@ func TestManyKeysAreReadInTime(t *testing.T) {
 	}
 	b.WriteString(`},"ok":false}`)
 	start := time.Now()
-	rd := reader(Hardened).command([]byte(b.String()))
+	rd := readerFor(Hardened).command([]byte(b.String()))
 	assert.True(t, rd.result.Rejects)
 	assert.Less(t, time.Since(start), 10*time.Second)
 }
@@ -196,7 +196,7 @@ func TestSalvage(t *testing.T) {
 		``:                                                    "-",
 		strings.Repeat(`{"a":`, 40000):                        "",
 	} {
-		res, ok := reader(Hardened).salvage([]byte(text))
+		res, ok := readerFor(Hardened).salvage([]byte(text))
 		got := "-"
 		if ok {
 			got = res.Reason
@@ -230,16 +230,16 @@ func TestPromptAnswers(t *testing.T) {
 		{`{"ok":true,"ok":true}`, `invalid`, ``},
 		{`{"ok":false,"reason":"cut in the mid`, `invalid`, ``},
 	} {
-		assert.Equal(t, row[1], said(reader(Contract).prompt(row[0], false), Contract), "contract: %s", row[0])
+		assert.Equal(t, row[1], said(readerFor(Contract).prompt(row[0], false), Contract), "contract: %s", row[0])
 		want := row[2]
 		if want == "" {
 			want = row[1]
 		}
-		assert.Equal(t, want, said(reader(Hardened).prompt(row[0], false), Hardened), "hardened: %s", row[0])
+		assert.Equal(t, want, said(readerFor(Hardened).prompt(row[0], false), Hardened), "hardened: %s", row[0])
 	}
-	assert.Equal(t, "invalid", said(reader(Hardened).prompt(`{"ok":true}`, true), Hardened))
-	assert.Equal(t, "pass", said(reader(Contract).prompt(`{"ok":true}`, true), Contract))
-	assert.Equal(t, noReason, said(reader(Hardened).prompt(`{"ok":false}`, true), Hardened))
+	assert.Equal(t, "invalid", said(readerFor(Hardened).prompt(`{"ok":true}`, true), Hardened))
+	assert.Equal(t, "pass", said(readerFor(Contract).prompt(`{"ok":true}`, true), Contract))
+	assert.Equal(t, noReason, said(readerFor(Hardened).prompt(`{"ok":false}`, true), Hardened))
 }
 
 // FuzzCommandAnswer: no panic, and Hardened is never weaker than Contract for
@@ -256,7 +256,7 @@ func FuzzCommandAnswer(f *testing.F) {
 		heardOf := func(c Conduct, rd reading) (Outcome, bool) {
 			if rd.invalid != "" {
 				if c == Hardened {
-					if r, ok := reader(c).salvage(stdout); ok {
+					if r, ok := readerFor(c).salvage(stdout); ok {
 						rd = reading{result: r}
 					} else {
 						return OutcomeUndecided, false
@@ -269,8 +269,8 @@ func FuzzCommandAnswer(f *testing.F) {
 			s.hear(OnPreToolUse.row(), c, &rd.result)
 			return s.heard, true
 		}
-		soft, softOK := heardOf(Contract, reader(Contract).command(stdout))
-		hard, hardOK := heardOf(Hardened, reader(Hardened).command(stdout))
+		soft, softOK := heardOf(Contract, readerFor(Contract).command(stdout))
+		hard, hardOK := heardOf(Hardened, readerFor(Hardened).command(stdout))
 		if softOK && hardOK && blocksEvent(soft) && !blocksEvent(hard) {
 			t.Fatalf("contract says %v, hardened %v", soft, hard)
 		}
@@ -281,7 +281,7 @@ func FuzzCommandAnswer(f *testing.F) {
 			doc := strings.TrimSpace(string(stdout))
 			if rest, ok := strings.CutPrefix(doc, "{"); ok && json.Valid([]byte(doc)) && strings.TrimSpace(rest) != "}" {
 				more := `{"unknown":[1,{"ok":true}],"reason":3, "unknown":2,` + rest
-				again, ok := heardOf(Hardened, reader(Hardened).command([]byte(more)))
+				again, ok := heardOf(Hardened, readerFor(Hardened).command([]byte(more)))
 				if !ok || !blocksEvent(again) {
 					t.Fatalf("%q blocks, %q does not", doc, more)
 				}

@@ -31,8 +31,8 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 // answer, for people. It holds no payload.
 type Diagnostic struct {
 	Severity Severity
-	// File, Line and Column (both from 1, in the file as given) say where;
-	// empty and zero where there is no place.
+	// File, Line and Column (both from 1, in the file as given; a column
+	// counts characters) say where; empty and zero where there is no place.
 	File   string
 	Line   int
 	Column int

@@ -1,0 +1,146 @@
+package hooks
+
+import (
+	"slices"
+	"strings"
+)
+
+// The functions of this file take the host's environment and the operating
+// system as arguments, so that every rule can be tested on every system.
+
+// environment returns what the hooks of l get: what passes from host, PATH
+// cleaned, and l.Env. Where a key is given twice the last entry counts, as for
+// the process layer.
+func (l *Local) environment(host []string, goos string) []string {
+	var env []string
+	for _, entry := range host {
+		key, _ := splitEntry(entry, goos)
+		if key == "PATH" || l.InheritEnv && withheld(key, goos) || !l.InheritEnv && !passes(key, goos) {
+			continue
+		}
+		env = append(env, entry)
+	}
+	path := absoluteEntries(lookup(host, "PATH", goos), goos)
+	if len(path) == 0 {
+		// An empty PATH lets bash fall back to one of its own, with the
+		// working folder in it on some systems.
+		path = defaultPath(host, goos)
+	}
+	env = append(env, "PATH="+strings.Join(path, listSeparator(goos)), "PYTHONNOUSERSITE=1")
+	return append(env, l.Env...)
+}
+
+// passes tells whether a key of the host passes to hooks. It takes keys as
+// splitEntry returns them.
+func passes(key, goos string) bool {
+	switch key {
+	case "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TERM":
+		return true
+	case "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP",
+		"USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA",
+		"PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)",
+		"NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE":
+		return goos == "windows"
+	}
+	return strings.HasPrefix(key, "LC_")
+}
+
+// withheld tells whether a key of the host is kept from hooks that inherit its
+// environment, because it would run code before them (BASH_ENV; a function
+// that is exported as BASH_FUNC_name%% replaces a command), load code into them
+// (LD_*, PYTHONPATH), or make bash read them differently: SHELLOPTS=noexec
+// turns every guard into one that passes.
+func withheld(key, goos string) bool {
+	switch key {
+	case "BASH_ENV", "ENV", "BASHOPTS", "SHELLOPTS":
+		return true
+	}
+	return strings.HasPrefix(key, "BASH_FUNC_") ||
+		strings.HasPrefix(key, "LD_") ||
+		strings.HasPrefix(key, "PYTHON") ||
+		goos == "darwin" && strings.HasPrefix(key, "DYLD_")
+}
+
+// splitEntry splits "KEY=value". Windows does not distinguish case in keys,
+// which are returned in upper case there, and has entries whose key begins
+// with "=".
+func splitEntry(entry, goos string) (key, value string) {
+	i := strings.IndexByte(entry, '=')
+	if i == 0 {
+		i = 1 + strings.IndexByte(entry[1:], '=')
+	}
+	if i <= 0 {
+		return entry, ""
+	}
+	key, value = entry[:i], entry[i+1:]
+	if goos == "windows" {
+		key = strings.ToUpper(key)
+	}
+	return key, value
+}
+
+// lookup returns the value of a key in env, empty without one.
+func lookup(env []string, key, goos string) string {
+	if goos == "windows" {
+		key = strings.ToUpper(key)
+	}
+	for _, entry := range slices.Backward(env) {
+		if k, value := splitEntry(entry, goos); k == key {
+			return value
+		}
+	}
+	return ""
+}
+
+// absoluteEntries returns the folders of a PATH without the relative ones:
+// "." and an empty entry mean the working folder, where an agent writes.
+func absoluteEntries(path, goos string) []string {
+	var dirs []string
+	for _, dir := range strings.Split(path, listSeparator(goos)) {
+		if goos == "windows" {
+			dir = strings.Trim(dir, `"`)
+		}
+		if isAbsolute(dir, goos) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// defaultPath is the PATH of hooks whose host has no usable one.
+func defaultPath(host []string, goos string) []string {
+	if goos == "windows" {
+		root := lookup(host, "SystemRoot", goos)
+		if root == "" {
+			root = `C:\Windows`
+		}
+		return []string{root + `\System32`, root}
+	}
+	return []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+}
+
+func listSeparator(goos string) string {
+	if goos == "windows" {
+		return ";"
+	}
+	return ":"
+}
+
+// isAbsolute is filepath.IsAbs for the paths of another system.
+func isAbsolute(path, goos string) bool {
+	if goos != "windows" {
+		return strings.HasPrefix(path, "/")
+	}
+	slashed := strings.ReplaceAll(path, `\`, "/")
+	return len(slashed) >= 3 && slashed[1:3] == ":/" || strings.HasPrefix(slashed, "//")
+}
+
+// holdsLaunchers tells whether a folder of a Windows PATH holds the system's
+// own launchers instead of programs: bash.exe of System32 starts WSL, and the
+// aliases in WindowsApps are stubs unless something was bought there.
+func holdsLaunchers(dir, systemRoot string) bool {
+	dir = strings.ToLower(strings.TrimRight(strings.ReplaceAll(dir, "/", `\`), `\`))
+	root := strings.ToLower(strings.TrimRight(strings.ReplaceAll(systemRoot, "/", `\`), `\`))
+	return strings.HasSuffix(dir, `\microsoft\windowsapps`) ||
+		root != "" && (dir == root+`\system32` || dir == root+`\sysnative`)
+}

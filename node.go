@@ -1,0 +1,140 @@
+package hooks
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hookruntime/hooks/internal/wire"
+)
+
+// node is one value of a configuration file with its place. YAML and JSON
+// files are both read into nodes, so that every shape is understood by one
+// piece of code.
+type node struct {
+	kind nodeKind
+	at   place
+	// text is a scalar's text as it stands in the file, escapes resolved; an
+	// alias's name.
+	text    string
+	quoted  bool   // a scalar that is text by its spelling: quotes, a block
+	folded  bool   // a YAML block that loses its line breaks (">")
+	crlf    bool   // a YAML block whose lines end with CRLF: the parser hides it
+	tag     string // a YAML tag that changes what the value is
+	members []member
+	items   []*node
+}
+
+// member is one key of a mapping with its value.
+type member struct {
+	key   string
+	at    place
+	odd   string // what the key is when it is no plain text, as "a merge key (<<)"
+	value *node
+}
+
+// place is a line and a column, both from 1; columns count characters.
+type place struct{ line, col int }
+
+type nodeKind uint8
+
+const (
+	nodeNull nodeKind = iota
+	nodeScalar
+	nodeList
+	nodeMapping
+	nodeAlias
+)
+
+// maxNesting bounds how deep a file may nest: no shape needs more than eight.
+const maxNesting = 100
+
+// get returns the value of a key, nil when there is none or it is null. Of a
+// key given twice it is the first.
+func (n *node) get(key string) *node {
+	if m := n.member(key); m != nil && m.value.kind != nodeNull {
+		return m.value
+	}
+	return nil
+}
+
+// member returns the first member of the key, nil when there is none.
+func (n *node) member(key string) *member {
+	for i := range n.members {
+		if m := &n.members[i]; m.key == key && m.odd == "" {
+			return m
+		}
+	}
+	return nil
+}
+
+// describe says in a message what was found.
+func (n *node) describe() string {
+	switch n.kind {
+	case nodeList:
+		return "a list"
+	case nodeMapping:
+		return "a mapping"
+	case nodeAlias:
+		return "the YAML alias *" + excerpt(n.text)
+	case nodeScalar:
+		if n.quoted {
+			return fmt.Sprintf("the text %q", excerpt(n.text))
+		}
+		return excerpt(n.text)
+	}
+	return "nothing"
+}
+
+// excerpt cuts a text that is quoted in a message, so that no message is
+// longer than a person reads.
+func excerpt(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// fault is what keeps a file, or one document of it, from being read at all.
+type fault struct {
+	at      place
+	message string
+}
+
+// readNodes reads a file into its documents. A file whose name ends in .json
+// is read as JSON, any other as YAML. Documents before and behind a faulty one
+// are read too.
+func readNodes(name string, data []byte) (docs []*node, faults []fault) {
+	data = wire.TrimBOM(data)
+	if !utf8.Valid(data) {
+		return nil, []fault{{placeOf(data, invalidAt(data)), "the file is not UTF-8 here; configuration files are UTF-8"}}
+	}
+	if strings.EqualFold(fileExtension(name), ".json") {
+		return readJSON(data)
+	}
+	return readYAML(data)
+}
+
+// invalidAt returns the offset of the first byte that is not UTF-8.
+func invalidAt(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return i
+		}
+		i += n
+	}
+	return len(data)
+}
+
+// placeOf turns an offset into a place.
+func placeOf(data []byte, offset int) place {
+	before := string(data[:min(offset, len(data))])
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return place{strings.Count(before, "\n") + 1, utf8.RuneCountInString(line) + 1}
+}
