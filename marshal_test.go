@@ -35,7 +35,11 @@ func (sayable) Generate(r *rand.Rand, size int) reflect.Value {
 		for range r.Intn(8) {
 			b.WriteString(parts[r.Intn(len(parts))])
 		}
-		return strings.ReplaceAll(b.String(), "\r\n", "\n")
+		s := b.String()
+		for strings.Contains(s, "\r\n") { // again: "\r\r\n" leaves one
+			s = strings.ReplaceAll(s, "\r\n", "\n")
+		}
+		return s
 	}
 	line := func(begin string) string {
 		return strings.Map(func(c rune) rune {
