@@ -251,7 +251,10 @@ func (f *facts) why(c *compiled, fate Fate, sel *selection) string {
 // Plan is what an event would fire, and why not the rest: a dry run.
 type Plan struct {
 	Event EventName
-	trace trace
+	// Diagnostics are findings that the host wants to be shown with the plan,
+	// those of loading for example. [Runtime.Plan] has none of its own.
+	Diagnostics []Diagnostic
+	trace       trace
 }
 
 // Steps yields a step for every registered hook: those of the event in chain

@@ -93,6 +93,37 @@ func (rt *Runtime) Hooks() []Hook {
 	return all
 }
 
+// CheckSwitches tells which names in the switches of a thread have no effect,
+// as a [*ConfigError]: names that no hook has, an always hook activated, a
+// system hook deactivated (CFG-6). Evaluate ignores such names, since hooks
+// come and go while a thread lives; a host asks when somebody switches.
+func (rt *Runtime) CheckSwitches(s Switches) error {
+	var ds []Diagnostic
+	check := func(names []string, switchable func(*Hook) bool, problem string) {
+		for _, name := range names {
+			known, works := false, false
+			for _, c := range rt.registry.hooks {
+				if c.hook.Name == name {
+					known, works = true, works || switchable(c.hook)
+				}
+			}
+			d := Diagnostic{Severity: SeverityError, Hook: name, Message: problem}
+			if !known {
+				d.Message = "no hook has this name"
+			}
+			if !works {
+				ds = append(ds, d)
+			}
+		}
+	}
+	check(s.Activated, func(h *Hook) bool { return h.OnDemand }, "is always active; only on-demand hooks can be activated")
+	check(s.Deactivated, func(h *Hook) bool { return h.Tier != TierSystem }, "is a system hook, which cannot be switched off")
+	if ds != nil {
+		return &ConfigError{Diagnostics: ds}
+	}
+	return nil
+}
+
 // Warnings returns what New found but did not refuse: hooks that can never
 // fire, matchers that are compared exactly.
 func (rt *Runtime) Warnings() []Diagnostic { return slices.Clone(rt.warnings) }

@@ -116,7 +116,7 @@ func (r *fileReader) expectation(n *yaml.Node, what string) expectation {
 	for _, p := range r.pairs(n, what, known...) {
 		for _, a := range all {
 			if a.name == p.key {
-				a.value = p.value
+				a.key, a.value = p.at, p.value
 				a.read(&r.decoder, what+"."+p.key, p.value)
 				exp = append(exp, a)
 			}
