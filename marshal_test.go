@@ -122,7 +122,7 @@ func TestMarshalRefuses(t *testing.T) {
 		"type": func(h *hooks.Hook) {
 			h.Run = hooks.Func(func(context.Context, hooks.Call) (hooks.Result, error) { return hooks.Result{}, nil })
 		},
-		"dir":       func(h *hooks.Hook) { h.Run = hooks.Command{Line: "a", Dir: "/tmp"} },
+		"dir":       func(h *hooks.Hook) { h.Run = hooks.Command{Line: "a", Dir: "sub"} },
 		"env":       func(h *hooks.Hook) { h.Run = hooks.Command{Line: "a", Env: []string{"A=b"}} },
 		"timeout":   func(h *hooks.Hook) { h.Timeout = 1500 * time.Millisecond },
 		"agent":     func(h *hooks.Hook) { h.Agent = "deployer" },

@@ -61,7 +61,7 @@ func New(hooks []Hook, opts *Options) (*Runtime, error) {
 		rt.opts = *opts
 		rt.opts.PromptFolders = slices.Clone(opts.PromptFolders)
 	}
-	return rt, rt.compile(hooks)
+	return rt.ready(hooks)
 }
 
 // With returns a Runtime that has these hooks too. A hook replaces, as a
@@ -81,7 +81,7 @@ func (rt *Runtime) With(hooks ...Hook) (*Runtime, error) {
 		}
 	}
 	next := &Runtime{opts: rt.opts, abandoned: rt.abandoned}
-	return next, next.compile(all)
+	return next.ready(all)
 }
 
 // Hooks returns copies of the hooks in registration order.
@@ -132,6 +132,15 @@ func (rt *Runtime) Warnings() []Diagnostic { return slices.Clone(rt.warnings) }
 // writers were given up at their deadline and have not returned yet. Nothing
 // else of an evaluation outlives it. Runtimes made by With share the count.
 func (rt *Runtime) Abandoned() int { return int(rt.abandoned.Load()) }
+
+// ready returns rt filled, or nil: a caller who drops the error must not
+// hold a Runtime with fewer hooks than were configured.
+func (rt *Runtime) ready(hooks []Hook) (*Runtime, error) {
+	if err := rt.compile(hooks); err != nil {
+		return nil, err
+	}
+	return rt, nil
+}
 
 // compile fills rt, whose options are set.
 func (rt *Runtime) compile(hooks []Hook) error {
