@@ -170,6 +170,7 @@ func TestFormatErrors(t *testing.T) {
 		{"wrong type", ok + "want: {outcome: pass, fates: [ran]}", "4:30: error: want.fates must be a mapping, not a list"},
 		{"null text", ok + "want: {outcome: pass, reason: }", `4:31: error: want.reason must be a text, not nothing (an empty text is written "")`},
 		{"wrong fate", ok + "want: {outcome: pass, fates: {a: run}}", `4:34: error: want.fates.a must be one of ran,`},
+		{"no hooks", "story: s\npayload: {}\nwant: {outcome: pass}", "1:1: error: hooks is missing"},
 		{"no payload", "story: s\nwant: {outcome: pass}", "1:1: error: payload is missing"},
 		{"two payloads", ok + "payload_file: x\nwant: {outcome: pass}", "4:1: error: payload and payload_file are both given"},
 		{"no such payload", "story: s\npayload_file: nosuch.json", "2:15: error: payload_file: cannot be read: no such file"},
@@ -251,7 +252,7 @@ func TestHookErrorsHavePlaces(t *testing.T) {
 }
 
 func TestSkip(t *testing.T) {
-	r := tell(t, "story: s\nneeds: [bash, no-such-program]\npayload: {hook_event_name: Stop}\nwant: {outcome: deny}")
+	r := tell(t, "story: s\nhooks: {}\nneeds: [bash, no-such-program]\npayload: {hook_event_name: Stop}\nwant: {outcome: deny}")
 	assert.Equal(t, "needs no-such-program", r.Skipped)
 	assert.False(t, r.Failed())
 }
