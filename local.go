@@ -162,7 +162,7 @@ func (l *Local) Remove(_ context.Context, path string) error {
 	dir = filepath.Clean(dir)
 	digits, ours := strings.CutPrefix(filepath.Base(dir), putPrefix)
 	if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" ||
-		!isFileName(name) || !filepath.IsAbs(path) || path != filepath.Clean(path) {
+		!filepath.IsAbs(path) || path != filepath.Clean(path) {
 		return fmt.Errorf("hooks: %q was not put here; it is not removed", path)
 	}
 	if err := os.RemoveAll(dir); err != nil {

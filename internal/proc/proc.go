@@ -88,12 +88,17 @@ const (
 //
 // Run may be called concurrently.
 func Run(ctx context.Context, c Cmd) (Exit, error) {
-	return run(ctx, c, (*group).kill)
+	return run(ctx, c, manner{kill: (*group).kill, drain: drainTime})
 }
 
-// run is Run with the way to kill as a parameter, so that a test can play the
-// process that cannot be killed.
-func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
+// manner is what tests vary of Run: they play the process that cannot be
+// killed, and take the clock out of a drain.
+type manner struct {
+	kill  func(*group)
+	drain time.Duration
+}
+
+func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, err
 	}
@@ -110,7 +115,7 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		select {
 		case exited <- struct{}{}:
 		case <-abandoned:
-			p.reap(kill)
+			p.reap(m.kill)
 		}
 	}()
 	drained := p.streams.copy()
@@ -123,12 +128,12 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		// from children that are about to flush.
 		select {
 		case <-drained:
-		case <-time.After(drainTime):
+		case <-time.After(m.drain):
 		case <-ctx.Done():
 		}
 	case <-ctx.Done():
 	}
-	kill(p.group)
+	m.kill(p.group)
 
 	settled := time.After(settleTime)
 	for waiting := true; waiting && !(gone && drained == nil); {
@@ -146,7 +151,7 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		close(abandoned)
 		return Exit{Code: -1, Signal: signalUndead}, nil
 	}
-	return p.reap(kill), nil
+	return p.reap(m.kill), nil
 }
 
 // process is a started process: who it is, and what we hold of it.
