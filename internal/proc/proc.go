@@ -25,10 +25,14 @@ const (
 	// ended by itself. Its children flush in that time: what passes through a
 	// process substitution arrives after the shell is gone.
 	drainTime = 500 * time.Millisecond
-	// settleTime is how long the pipes may take to run dry, and a process to
-	// die, after the group has been killed. Ordinarily that is at once; only
-	// an escaped child, or a process that a signal cannot end, uses it up.
+	// settleTime is how long the pipes may take to run dry after the group
+	// has been killed. Ordinarily that is at once; only an escaped child uses
+	// it up.
 	settleTime = 100 * time.Millisecond
+	// dieTime is how long the process may take to die of SIGKILL. It counts on
+	// a busy machine, where a large process takes a while to be torn down, and
+	// ends the wait for one that no signal can end.
+	dieTime = 200 * time.Millisecond
 )
 
 // Cmd is what [Run] starts.
@@ -76,8 +80,8 @@ const (
 // that does not read its stdin, or closes it, is not an error.
 //
 // When ctx is done, the group is killed at once, without a word of warning: a
-// hook must not be able to prolong its deadline. Run then returns within some
-// 100 ms, with what the process wrote until then. A process that ended by
+// hook must not be able to prolong its deadline. Run then returns at once, at
+// the latest after some 200 ms, with what the process wrote until then. A process that ended by
 // itself before it was killed keeps its exit; the caller tells the cases apart
 // by ctx.Err and the Exit.
 //
@@ -135,15 +139,17 @@ func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
 	}
 	m.kill(p.group)
 
-	settled := time.After(settleTime)
-	for waiting := true; waiting && !(gone && drained == nil); {
+	settled, overdue := time.After(settleTime), time.After(dieTime)
+	for late := false; !late && (!gone || drained != nil); {
 		select {
 		case <-exited:
 			gone = true
 		case <-drained:
 			drained = nil
 		case <-settled:
-			waiting = false
+			drained = nil
+		case <-overdue:
+			late = true
 		}
 	}
 	p.streams.close()

@@ -64,6 +64,15 @@ func wantExit(t *testing.T, got, want Exit) {
 	}
 }
 
+// wantKilled checks that Run ended the process. On a busy machine Run may have
+// to return before the process is gone.
+func wantKilled(t *testing.T, got Exit) {
+	t.Helper()
+	if got.Code != -1 || got.Signal != "killed" && got.Signal != signalUndead {
+		t.Errorf("got %+v, want a killed process", got)
+	}
+}
+
 func wantText(t *testing.T, what string, got fmt.Stringer, want string) {
 	t.Helper()
 	if got.String() != want {
