@@ -13,13 +13,13 @@ import (
 )
 
 func TestGuard(t *testing.T) {
-	policy, _, err := hooks.Load(hooks.TierUserGlobal, "testdata/guard.yaml")
+	policy, _, err := hooks.Load(hooks.TierUserGlobal, "examples/hookrun/policy/guard.yaml")
 	require.NoError(t, err)
 	rt, err := hooks.New(policy, &hooks.Options{Conduct: hooks.Hardened})
 	require.NoError(t, err)
 	for command, want := range map[string]hooks.Outcome{
 		`{"command":"ls"}`:           hooks.OutcomePass,
-		`{"command":"rm -rf build"}`: hooks.OutcomeReject,
+		`{"command":"rm -rf build"}`: hooks.OutcomeDeny,
 	} {
 		d, err := rt.Evaluate(t.Context(), &hooks.PreToolUse{ToolName: "RunInTerminal", ToolInput: json.RawMessage(command)})
 		require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestGuard(t *testing.T) {
 
 // The README shows the hook and the test above.
 func TestReadmeShowsTheGuard(t *testing.T) {
-	for file, fence := range map[string]string{"testdata/guard.yaml": "yaml", "guard_test.go": "go"} {
+	for file, fence := range map[string]string{"examples/hookrun/policy/guard.yaml": "yaml", "guard_test.go": "go"} {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
 		found := false
