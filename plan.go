@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -165,7 +164,7 @@ func factsOf(ev Event, ch *chain) facts {
 		limit := 0
 		for _, h := range ch.hooks {
 			if p, ok := h.hook.Run.(Prompt); ok && f.fate(h, ch.every) == FatePlanned {
-				limit = max(limit, cmp.Or(p.MaxRejections, DefaultMaxRejections))
+				limit = max(limit, p.maxRejections())
 			}
 		}
 		f.limit = limit
@@ -252,7 +251,10 @@ func (f *facts) why(c *compiled, fate Fate, sel *selection) string {
 // Plan is what an event would fire, and why not the rest: a dry run.
 type Plan struct {
 	Event EventName
-	trace trace
+	// Diagnostics are findings that the host wants to be shown with the plan,
+	// those of loading for example. [Runtime.Plan] has none of its own.
+	Diagnostics []Diagnostic
+	trace       trace
 }
 
 // Steps yields a step for every registered hook: those of the event in chain
