@@ -177,7 +177,7 @@ func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
 		}
 		var failure *Failure
 		if in.summary, failure = e.place.place(ctx, sandbox); failure != nil {
-			if e.rt.opts.Conduct == Hardened || failure.Kind == FailureTimeout { // SUM-1
+			if e.rt.opts.Conduct == Hardened || ctx.Err() != nil { // SUM-1
 				return answer{failure: failure}
 			}
 			e.note(c, "execution_summary", failure.Message)

@@ -159,12 +159,15 @@ func factsOf(ev Event, ch *chain) facts {
 		f.rejections = e.RejectionCount
 	}
 	if f.row.promptsFirst {
-		// The largest limit of the hooks that would run applies (SP-3).
+		// The largest limit of the hooks that would run applies (SP-3). It is
+		// set behind the loop: fate looks at it.
+		limit := 0
 		for _, h := range ch.hooks {
 			if p, ok := h.hook.Run.(Prompt); ok && f.fate(h, ch.every) == FatePlanned {
-				f.limit = max(f.limit, p.maxRejections())
+				limit = max(limit, p.maxRejections())
 			}
 		}
+		f.limit = limit
 	}
 	return f
 }

@@ -88,8 +88,11 @@ func (p *placement) trajectory(ctx context.Context) ([]byte, *Failure) {
 	switch {
 	case p.closed:
 		return nil, &Failure{Kind: FailureError, Message: "the event is over"}
+	case p.read && p.err != nil:
+		// The deadline that the writer missed was an earlier hook's.
+		return nil, &Failure{Kind: FailureError, Message: p.err.Message, Err: p.err.Err}
 	case p.read:
-		return p.data, p.err
+		return p.data, nil
 	}
 	p.read = true
 	p.data, p.err = guarded(ctx, p.abandoned, func(ctx context.Context) ([]byte, error) {
