@@ -38,9 +38,12 @@ type Local struct {
 	// the host, and [Command.Env] over these.
 	Env []string
 	// InheritEnv passes the host's whole environment, except for what would
-	// run code before the hook or change how its interpreter reads it:
-	// BASH_ENV, ENV, BASHOPTS, SHELLOPTS, BASH_FUNC_*, LD_*, PYTHON*, on macOS
-	// DYLD_*, and the relative entries of PATH. Secrets of the host pass.
+	// run code in or before the hook, or change how its interpreter reads it:
+	// BASH_ENV, ENV, BASH_FUNC_*, PS4, BASH_LOADABLES_PATH, LD_*, GCONV_PATH,
+	// PYTHON*, on macOS DYLD_*; BASHOPTS, SHELLOPTS, POSIXLY_CORRECT,
+	// BASH_COMPAT, BASH_XTRACEFD, CDPATH, TMOUT; and the relative entries of
+	// PATH. Secrets of the host pass. So does what other programs, which a hook
+	// calls, take from the environment, as NODE_OPTIONS.
 	InheritEnv bool
 	// TempDir is where Put makes its private folders. Empty means
 	// [os.TempDir]. It may be mounted noexec: nothing in it is executed.
@@ -62,7 +65,8 @@ var (
 // done before the start.
 func (l *Local) Exec(ctx context.Context, p Process) (Exit, error) {
 	if len(p.Argv) == 0 || !filepath.IsAbs(p.Argv[0]) {
-		return Exit{}, fmt.Errorf("hooks: Argv %q does not begin with an absolute path", p.Argv)
+		// The arguments, which hold the hook's text, are not quoted.
+		return Exit{}, fmt.Errorf("hooks: Argv does not begin with an absolute path: %q", p.Argv[:min(len(p.Argv), 1)])
 	}
 	exit, err := proc.Run(ctx, proc.Cmd{
 		Argv:   p.Argv,
