@@ -79,6 +79,7 @@ func (e *evaluation) run(hooks []*compiled) error {
 	rt, d := e.rt, e.decision
 	var err error
 	if e.payload, err = encode(e.event, rt.opts.Conduct, rt.opts.Limits); err != nil {
+		d.trace.refused = true
 		return err
 	}
 	d.Diagnostics = append(d.Diagnostics, e.payload.notes...)
