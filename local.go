@@ -58,8 +58,8 @@ var (
 // Exec implements [Sandbox]. It returns within a quarter of a second after ctx
 // is done, and within some 600 ms after the process itself has ended, however
 // its children keep the outputs open; what they write in that time counts. A
-// process that not even SIGKILL ends at once, because it became another user's
-// or hangs in the kernel, is left behind and collected at its end.
+// process that not even SIGKILL ends, because it became another user's or hangs
+// in the kernel, is left behind after half a second and collected at its end.
 //
 // The error, which means that nothing ran, is the context's own if ctx was
 // done before the start.

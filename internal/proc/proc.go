@@ -25,10 +25,14 @@ const (
 	// ended by itself. Its children flush in that time: what passes through a
 	// process substitution arrives after the shell is gone.
 	drainTime = 500 * time.Millisecond
-	// settleTime is how long the pipes may take to run dry, and a process to
-	// die, after the group has been killed. Ordinarily that is at once; only
-	// an escaped child, or a process that a signal cannot end, uses it up.
+	// settleTime is how long the pipes may take to run dry after the group has
+	// been killed. Ordinarily that is at once; only an escaped child uses it up.
 	settleTime = 100 * time.Millisecond
+	// deathTime is how long a process may take to die after it has been killed.
+	// It needs a moment on its processor for that: at once on an idle machine,
+	// some hundred milliseconds on one that is far too busy. Only a process
+	// that a signal cannot end uses it up.
+	deathTime = 500 * time.Millisecond
 )
 
 // Cmd is what [Run] starts.
@@ -77,9 +81,9 @@ const (
 //
 // When ctx is done, the group is killed at once, without a word of warning: a
 // hook must not be able to prolong its deadline. Run then returns within some
-// 100 ms, with what the process wrote until then. A process that ended by
-// itself before it was killed keeps its exit; the caller tells the cases apart
-// by ctx.Err and the Exit.
+// 100 ms, with what the process wrote until then; within 500 ms if the process
+// does not die. A process that ended by itself before it was killed keeps its
+// exit; the caller tells the cases apart by ctx.Err and the Exit.
 //
 // After Run has returned, the writers are not written to and Stdin is not
 // read. No goroutine, descriptor or zombie stays, with one exception: a process
@@ -130,15 +134,17 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 	}
 	kill(p.group)
 
-	settled := time.After(settleTime)
-	for waiting := true; waiting && !(gone && drained == nil); {
+	settled, dead := time.After(settleTime), time.After(deathTime)
+	for undead := false; !undead && !(gone && drained == nil); {
 		select {
 		case <-exited:
 			gone = true
 		case <-drained:
 			drained = nil
 		case <-settled:
-			waiting = false
+			drained = nil
+		case <-dead:
+			undead = true
 		}
 	}
 	p.streams.close()
