@@ -178,6 +178,7 @@ func TestSoak(t *testing.T) {
 	run(total)
 	took := time.Since(start)
 	var after footprint
+	defer runtime.KeepAlive(large)
 	eventually(func() bool {
 		after = footprintOf()
 		return after.goroutines <= before.goroutines && after.files <= before.files && after.children <= before.children
