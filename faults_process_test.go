@@ -285,3 +285,57 @@ func TestHostilePython(t *testing.T) {
 		}
 	}
 }
+
+// shortTimeout is the deadline of hooks that are to miss it, and long enough
+// for others to begin on a busy machine.
+const shortTimeout = 400 * time.Millisecond
+
+// TestGuardsThatDoNotAnswer is F01: a guard that times out, is late, crashes or
+// is missing is a failure with a kind, and never passes under failMode block;
+// one that is slow within its time is heard.
+func TestGuardsThatDoNotAnswer(t *testing.T) {
+	for _, tc := range []struct{ line, allow, block string }{
+		{`cat >/dev/null; sleep 5; echo late >&2; exit 2`, "pass (timeout)", `reject Hook "h" failed (timeout). (timeout)`},
+		{`cat >/dev/null; sleep 0.05; echo slow >&2; exit 2`, "reject slow", "reject slow"},
+		{`/nonexistent/guard`, "pass (exit)", `reject Hook "h" failed (exit). (exit)`},
+		{`kill -ABRT $$`, "pass (signal)", `reject Hook "h" failed (signal). (signal)`},
+	} {
+		for mode, want := range map[FailMode]string{FailAllow: tc.allow, FailBlock: tc.block} {
+			for _, conduct := range []Conduct{Contract, Hardened} {
+				h := command("h", Command{Line: tc.line})
+				h.FailMode, h.Timeout = mode, shortTimeout
+				if !strings.Contains(want, "timeout") {
+					h.Timeout = 20 * time.Second
+				}
+				d := evaluate(t, newRuntime(t, &Options{Conduct: conduct}, h), &PreToolUse{ToolName: "T"})
+				assert.Equal(t, want, story(&d), "%v, %v: %s", mode, conduct, tc.line)
+			}
+		}
+	}
+}
+
+// TestProgramGoesAway is F21: a guard's program that is deleted, or loses its
+// execute bit, between two calls.
+func TestProgramGoesAway(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, "guard", "#!/bin/bash\necho no >&2\nexit 2\n", 0o700)
+	h := command("h", Command{Line: "./guard", Dir: dir})
+	h.FailMode = FailBlock
+	rt := newRuntime(t, nil, h)
+	for _, tc := range []struct {
+		change func() error
+		want   string
+		code   int
+	}{
+		{func() error { return nil }, "reject no", 2},
+		{func() error { return os.Chmod(filepath.Join(dir, "guard"), 0o600) }, `reject Hook "h" failed (exit). (exit)`, 126},
+		{func() error { return os.Remove(filepath.Join(dir, "guard")) }, `reject Hook "h" failed (exit). (exit)`, 127},
+	} {
+		require.NoError(t, tc.change())
+		d := evaluate(t, rt, &PreToolUse{ToolName: "T"})
+		assert.Equal(t, tc.want, story(&d))
+		s := slices.Collect(d.Steps())[0]
+		assert.Equal(t, tc.code, *s.ExitCode)
+		assert.NotEmpty(t, s.Stderr, "bash's own message")
+	}
+}
