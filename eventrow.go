@@ -131,6 +131,16 @@ func (n EventName) row() *eventRow {
 	return nil
 }
 
+// terms returns what the hook's event is in its dialect; nil when the dialect
+// does not have it.
+func (h *Hook) terms() *eventTerms {
+	row := h.On.row()
+	if row == nil || !h.Dialect.valid() || !row.terms[h.Dialect].exists() {
+		return nil
+	}
+	return &row.terms[h.Dialect]
+}
+
 // permission returns what a permission says, and what the event makes of it.
 func (t *eventTerms) permission(p Permission) (Outcome, effect) {
 	switch p {

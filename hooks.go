@@ -316,16 +316,6 @@ func (c Command) problems(add func(key, format string, args ...any)) {
 	}
 }
 
-// terms returns what the hook's event is in its dialect; nil when the dialect
-// does not have it.
-func (h *Hook) terms() *eventTerms {
-	row := h.On.row()
-	if row == nil || !h.Dialect.valid() || !row.terms[h.Dialect].exists() {
-		return nil
-	}
-	return &row.terms[h.Dialect]
-}
-
 // timeout returns the hook's deadline with the default filled in.
 func (h *Hook) timeout() time.Duration {
 	if h.Timeout == 0 {
