@@ -196,7 +196,7 @@ func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
 	}
 	in := &invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.facts.cannotAsk}
 	if e.event.common().Trajectory != nil {
-		in.trajectory = e.place.write
+		in.trajectory = e.place.writer(ctx)
 	}
 	if _, ok := c.hook.Run.(Func); !ok && !c.terms.beginning {
 		sandbox := e.rt.sandbox

@@ -178,6 +178,14 @@ type Prompt struct {
 // DefaultMaxRejections is the limit of a prompt Stop hook that sets none (SP-3).
 const DefaultMaxRejections = 3
 
+// maxRejections returns the limit with the default filled in.
+func (p Prompt) maxRejections() int {
+	if p.MaxRejections == 0 {
+		return DefaultMaxRejections
+	}
+	return p.MaxRejections
+}
+
 // Func is an in-process hook. It must return soon after ctx is done: one that
 // does not is abandoned at its deadline, its answer discarded, and its
 // goroutine counted by [Runtime.Abandoned] until it returns. A Func may be

@@ -26,6 +26,7 @@ type inputKeys struct {
 	fields    func(ev Event, f *fieldReader) // reads all other fields
 }
 
+// contractInput is never written to.
 var contractInput = inputKeys{
 	eventKeys: []string{"hook_event_name"},
 	event:     HookContract.spelledEvent,

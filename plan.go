@@ -164,10 +164,7 @@ func factsOf(ev Event, ch *chain) facts {
 		// The largest limit of the hooks that would run applies (SP-3).
 		for _, h := range ch.hooks {
 			if p, ok := h.hook.Run.(Prompt); ok && f.fate(h, ch.every) == FatePlanned {
-				f.limit = max(f.limit, p.MaxRejections)
-				if p.MaxRejections == 0 {
-					f.limit = max(f.limit, DefaultMaxRejections)
-				}
+				f.limit = max(f.limit, p.maxRejections())
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func vscodeFields(ev Event, f fieldVisitor) {
 }
 
 // vscodeInput reads captured payloads of VSCode, and of the hook data contract:
-// whoever tries a hook has one or the other.
+// whoever tries a hook has one or the other. It is never written to.
 var vscodeInput = inputKeys{
 	eventKeys: []string{"hook_event_name", "hookEventName"},
 	event: func(name string) *eventRow {

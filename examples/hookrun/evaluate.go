@@ -85,7 +85,7 @@ func readEvent(o *options, stdin io.Reader) (hooks.Event, error) {
 	}
 	ev, err := hooks.ParseEvent(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, inFile(name, err)
 	}
 	c := hooks.CommonOf(ev)
 	c.Child, c.Switches = o.child, switches(o)
@@ -101,6 +101,19 @@ func readEvent(o *options, stdin io.Reader) (hooks.Event, error) {
 		}
 	}
 	return ev, nil
+}
+
+// inFile puts the name of a file in front of every error that was joined.
+func inFile(name string, err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	var errs []error
+	for _, e := range joined.Unwrap() {
+		errs = append(errs, inFile(name, e))
+	}
+	return errors.Join(errs...)
 }
 
 func switches(o *options) hooks.Switches {

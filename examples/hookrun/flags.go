@@ -56,7 +56,7 @@ func (t *toggle) Set(s string) error {
 	return nil
 }
 
-// fits lists the flags that mean something to each mode.
+// fits lists the flags that mean something to each mode. It is never written to.
 var fits = map[string][]string{
 	"run":    {"system", "agent", "user", "hardened", "child", "plan", "json", "activate", "deactivate", "model-cmd", "trajectory"},
 	"check":  {"check", "system", "agent", "user", "tools", "json"},
