@@ -11,7 +11,11 @@ import (
 type Record interface{ record() }
 
 // StartedRecord tells that a hook is about to run, for interfaces that show
-// what is running.
+// what is running. The hooks of one evaluation run one after another, and one
+// that passes gives no other record: it has ended when the next record of its
+// evaluation comes, or when Evaluate returns. (A cancelled evaluation gives no
+// EvaluationRecord.) A host that evaluates several events at once tells their
+// records apart by a value in the context of each.
 type StartedRecord struct {
 	HookName      string
 	HookType      string // command, prompt or func
