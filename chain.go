@@ -168,7 +168,7 @@ func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
 	}
 	in := &invocation{event: e.event, hook: c.hook, payload: e.payload, cannotAsk: e.facts.cannotAsk}
 	if e.event.common().Trajectory != nil {
-		in.trajectory = e.place.write
+		in.trajectory = e.place.writer(ctx)
 	}
 	if _, ok := c.hook.Run.(Func); !ok && !c.row.beginning {
 		sandbox := e.rt.sandbox

@@ -80,7 +80,9 @@ func Check(files []string, opts *CheckOptions) (hooks []Hook, findings []Diagnos
 	if opts.FS != nil {
 		from = fsFiles{opts.FS}
 	}
-	l.files(from, files)
+	if !l.refuseTier() {
+		l.files(from, files)
+	}
 	sortDiagnostics(l.findings)
 	return l.hooks, l.findings
 }
@@ -171,7 +173,7 @@ func (r *fileReader) take(h Hook, at place, key string) {
 	ref := h.Ref()
 	if first, taken := r.names[ref]; taken {
 		r.report(SeverityError, at, key, "", "name %q is used twice in tier %s, in %s:%d and in %s:%d; names are unique in a tier, and nothing is merged",
-			h.Name, h.Tier, first.file, first.line, r.file, at.line)
+			excerpt(h.Name), h.Tier, first.file, first.line, r.file, at.line)
 		return
 	}
 	if r.names == nil {

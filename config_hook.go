@@ -71,7 +71,7 @@ func (r *fileReader) item(hooks *object, m *member, n *node, i int, hook Hook, p
 	r.found++
 	path := fmt.Sprintf("%s[%d]", hooks.key(m.key), i)
 	hook.Name = r.number(hook.Tier, hook.Agent, prefix, hook.On)
-	r.hook = hook.Name
+	r.hook = excerpt(hook.Name)
 	defer func() { r.hook = "" }()
 	if n.kind != nodeMapping || n.tag != "" {
 		r.report(SeverityError, n.at, path, "", "hook %d of %s is %s; it must be a mapping%s", i+1, hook.On, n.describe(), ofKeys(hookKeys))

@@ -47,7 +47,7 @@ type object struct {
 // not ours; of these only a misspelled key of ours is reported.
 func (r *fileReader) object(n *node, path string, at place, keys []string, foreign bool) *object {
 	o := &object{r: r, n: n, path: path, at: at, keys: keys}
-	first := make(map[string]place, len(n.members))
+	first := make(map[string]place, len(n.members)) // where each key was seen first
 	for i := range n.members {
 		m := &n.members[i]
 		if m.odd != "" {
@@ -56,7 +56,7 @@ func (r *fileReader) object(n *node, path string, at place, keys []string, forei
 			continue
 		}
 		if at, twice := first[m.key]; twice {
-			r.report(SeverityError, m.at, o.key(m.key), "", "key %s is given twice, in line %d and in line %d", excerpt(m.key), at.line, m.at.line)
+			r.report(SeverityError, m.at, o.key(excerpt(m.key)), "", "key %s is given twice, in line %d and in line %d", excerpt(m.key), at.line, m.at.line)
 			o.bad = append(o.bad, m.key)
 			continue
 		}

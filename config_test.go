@@ -2,7 +2,6 @@ package hooks_test
 
 import (
 	"embed"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -297,121 +296,11 @@ func TestCheck(t *testing.T) {
 	assert.Equal(t, `testdata/config/good/contract.yaml:11:5: warning: matcher "read_skill_file" matches none of the tool names given, did you mean ReadSkillFile? [spec.hook.matcher → ReadSkillFile]
 `, renderFindings(findings))
 
+	got, findings = hooks.Check([]string{"testdata/config/good/contract.yaml"}, &hooks.CheckOptions{Tier: 7})
+	assert.Empty(t, got)
+	assert.Contains(t, findings[0].Message, "Tier(7) is no tier")
+
 	got, findings = hooks.Check([]string{"testdata/config/bad/key-merge.yaml"}, nil)
 	assert.Empty(t, got, "a hook that is read in part is not handed out")
 	assert.Len(t, findings, 1)
-}
-
-// F17: what YAML makes of a matcher.
-func TestMatcherScalars(t *testing.T) {
-	for _, c := range []struct{ yaml, want, finding string }{
-		{`"*"`, "*", ""},
-		{`'*'`, "*", ""},
-		{`123`, "123", ""},
-		{`1e3`, "1e3", ""},
-		{`Yes`, "Yes", ""},
-		{`2024-01-01`, "2024-01-01", ""},
-		{`!!str 0x1F`, "0x1F", ""},
-		{`'\bBash\b'`, `\bBash\b`, ""},
-		{`^(delete_|remove_).*`, `^(delete_|remove_).*`, ""},
-		{`'^(?!mcp__).*$'`, `^(?!mcp__).*$`, ""},
-		{`mcp__x.{1,3}`, `mcp__x.{1,3}`, ""},
-		{`mcp__(a|b)_.*`, `mcp__(a|b)_.*`, ""},
-		{`Task(Create|Update)?`, `Task(Create|Update)?`, ""},
-		{`mcp__srv__(.*)`, `mcp__srv__(.*)`, ""},
-		{`""`, "", "never fires"},
-		{`~`, "", "never fires"},
-		{``, "", "never fires"},
-		{`Bash(ls)`, "Bash(ls)", "arguments"},
-		{`Edit(src/*)`, "Edit(src/*)", "arguments"},
-	} {
-		got, warnings, err := hooks.Parse(hooks.TierUserGlobal, "a.yaml",
-			fmt.Appendf(nil, "hooks:\n  PreToolUse:\n    - type: command\n      command: ./guard\n      matcher: %s\n", c.yaml))
-		if assert.NoError(t, err, c.yaml) {
-			assert.Equal(t, c.want, got[0].Matcher, c.yaml)
-			assert.Equal(t, c.finding != "", len(warnings) > 0, "%s: %v", c.yaml, warnings)
-			if c.finding != "" {
-				assert.Contains(t, warnings[0].Message, c.finding)
-			}
-		}
-	}
-}
-
-// Lines are those of editors, not of YAML, to which more characters end one.
-func TestYAMLLines(t *testing.T) {
-	_, _, err := hooks.Parse(hooks.TierUserGlobal, "a.yaml", []byte(
-		"x-a: |\r  a\u2028  b\u0085\r\nx-b: b\n---\r\nhooks:\n  Stap: []\n---\nx-a: |\r  a\nhooks:\n  Step: []\n@\n"))
-	assert.ErrorContains(t, err, "a.yaml:5:3: error: unknown event Stap")
-	assert.ErrorContains(t, err, "a.yaml:10:1: error: not valid YAML")
-}
-
-// CRLF in a block, in quotes and in JSON: always LF, always said.
-func TestScriptCRLF(t *testing.T) {
-	for name, data := range map[string]string{
-		"block.yaml":  "hooks:\r\n  Stop:\r\n    - type: command\r\n      script: |\r\n        #!/bin/bash -e\r\n        exit 0\r\n",
-		"quotes.yaml": "hooks:\n  Stop:\n    - type: command\n      script: \"#!/bin/bash -e\\r\\nexit 0\\r\\n\"\n",
-		"json.json":   `{"hooks": {"Stop": [{"type": "command", "script": "#!/bin/bash -e\r\nexit 0\r\n"}]}}`,
-	} {
-		got, warnings, err := hooks.Parse(hooks.TierUserGlobal, name, []byte(data))
-		require.NoError(t, err, name)
-		assert.Equal(t, "#!/bin/bash -e\nexit 0\n", got[0].Run.(hooks.Command).Script, name)
-		if assert.Len(t, warnings, 1, name) {
-			assert.Contains(t, warnings[0].Message, "CRLF", name)
-		}
-	}
-}
-
-func ExampleLoad() {
-	loaded, warnings, err := hooks.Load(hooks.TierUserGlobal, "testdata/config/good/contract.yaml")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(len(warnings), "warnings")
-	for _, h := range loaded {
-		fmt.Println(h.Name, h.On, h.Tier, h.Matcher, h.FailMode)
-	}
-	// Output:
-	// 0 warnings
-	// block-restricted-skill PreToolUse user-global read_skill_file block
-}
-
-func ExampleLoadFS() {
-	loaded, _, err := hooks.LoadFS(configFiles, hooks.TierAgent, "testdata/config/folder")
-	fmt.Println(len(loaded), err)
-	// Output: 3 <nil>
-}
-
-func ExampleParse() {
-	_, warnings, err := hooks.Parse(hooks.TierUserGlobal, "guard.yaml", []byte(`
-api_version: azuresre.ai/v2
-kind: Hook
-metadata:
-  name: guard
-spec:
-  eventType: BeforeTool
-  activationMode: always
-  hook:
-    type: command
-    matcher: RunInTerminal
-    fail_mode: block
-    command: ./guard
-`))
-	fmt.Println(err)
-	for _, w := range warnings {
-		fmt.Println(w)
-	}
-	// Output:
-	// hooks: guard.yaml:7:3: error: eventType is BeforeTool; it must be Start, PreToolUse, PostToolUse or Stop
-	// guard.yaml:12:5: warning: unknown key fail_mode, did you mean failMode?
-}
-
-func ExampleCheck() {
-	found, findings := hooks.Check([]string{"testdata/config/wild/readable.yaml", "testdata/config/bad/type-misspelled.yaml"},
-		&hooks.CheckOptions{ToolNames: []string{"RunInTerminal", "mssql_query"}})
-	fmt.Println(len(found), "hook,", len(findings), "findings")
-	fmt.Println(findings[0])
-	// Output:
-	// 1 hook, 5 findings
-	// testdata/config/bad/type-misspelled.yaml:10:5: error: type is comand; it must be command or prompt, did you mean command?
 }

@@ -51,6 +51,10 @@ type Event interface {
 	clone() Event
 }
 
+// CommonOf returns what an event has in common with all others, to read or to
+// set before the event is evaluated.
+func CommonOf(ev Event) *Common { return ev.common() }
+
 // Common is what every event has. Its zero value is a top-level loop without
 // a name, at turn 0, without a trajectory.
 type Common struct {

@@ -34,9 +34,7 @@ func (d *Decision) Explain() string {
 		}
 	}
 	writeSteps(&b, d.Steps())
-	for _, n := range d.Diagnostics {
-		fmt.Fprintf(&b, "  note: %s\n", n)
-	}
+	writeNotes(&b, d.Diagnostics)
 	return b.String()
 }
 
@@ -46,6 +44,7 @@ func (p *Plan) Explain() string {
 	var b strings.Builder
 	b.WriteString(p.trace.headline(p.Event) + ": plan, nothing was run\n")
 	writeSteps(&b, p.Steps())
+	writeNotes(&b, p.Diagnostics)
 	return b.String()
 }
 
@@ -62,6 +61,12 @@ func (t *trace) headline(name EventName) string {
 		s += " (child)"
 	}
 	return s
+}
+
+func writeNotes(b *strings.Builder, ds []Diagnostic) {
+	for _, d := range ds {
+		fmt.Fprintf(b, "  note: %s\n", d)
+	}
 }
 
 func writeSteps(b *strings.Builder, steps iter.Seq[Step]) {
@@ -168,7 +173,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 // empty.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	out := decisionJSON{Event: p.Event}
-	return out.marshal(p.Steps(), nil)
+	return out.marshal(p.Steps(), p.Diagnostics)
 }
 
 func (out *decisionJSON) marshal(steps iter.Seq[Step], ds []Diagnostic) ([]byte, error) {

@@ -170,6 +170,14 @@ type Prompt struct {
 // DefaultMaxRejections is the limit of a prompt Stop hook that sets none (SP-3).
 const DefaultMaxRejections = 3
 
+// maxRejections returns the limit with the default filled in.
+func (p Prompt) maxRejections() int {
+	if p.MaxRejections == 0 {
+		return DefaultMaxRejections
+	}
+	return p.MaxRejections
+}
+
 // Func is an in-process hook. It must return soon after ctx is done: one that
 // does not is abandoned at its deadline, its answer discarded, and its
 // goroutine counted by [Runtime.Abandoned] until it returns. A Func may be
@@ -224,15 +232,15 @@ func (h *Hook) problems() []problem {
 	case h.Name == "":
 		add("name", "name is missing")
 	case !utf8.ValidString(h.Name) || strings.ContainsFunc(h.Name, unicode.IsControl):
-		add("name", "name %q holds control characters or is not UTF-8", h.Name)
+		add("name", "name %.60q holds control characters or is not UTF-8", h.Name)
 	case strings.HasPrefix(h.Name, "system__") && h.Tier != TierSystem:
-		add("name", `name %q begins with "system__", which is reserved for the system tier`, h.Name)
+		add("name", `name %.60q begins with "system__", which is reserved for the system tier`, h.Name)
 	}
 	if h.Tier < TierSystem || h.Tier > TierUserGlobal {
 		add("tier", "tier is not set; it must be TierSystem, TierAgent or TierUserGlobal")
 	}
 	if h.Agent != "" && h.Tier != TierAgent {
-		add("agent", "agent %q is set on a hook of tier %s; only hooks of the agent tier belong to an agent", h.Agent, h.Tier)
+		add("agent", "agent %.60q is set on a hook of tier %s; only hooks of the agent tier belong to an agent", h.Agent, h.Tier)
 	}
 	row := h.On.row()
 	if row == nil {
@@ -246,7 +254,7 @@ func (h *Hook) problems() []problem {
 		}
 	}
 	if strings.ContainsFunc(h.Matcher, unicode.IsControl) {
-		add("matcher", `matcher %q holds a control character (in YAML double quotes "\b" is a backspace: use single quotes)`, h.Matcher)
+		add("matcher", `matcher %.60q holds a control character (in YAML double quotes "\b" is a backspace: use single quotes)`, h.Matcher)
 	}
 	if h.Timeout < 0 {
 		add("timeout", "timeout %v is negative; it must be positive, or zero for %v", h.Timeout, DefaultTimeout)

@@ -55,7 +55,7 @@ var (
 // Exec implements [Sandbox]. It returns within a quarter of a second after ctx
 // is done, and within some 600 ms after the process itself has ended, however
 // its children keep the outputs open; what they write in that time counts. A
-// process that not even SIGKILL ends at once, because it became another user's
+// process that not even SIGKILL ends in time, because it became another user's
 // or hangs in the kernel, is left behind and collected at its end.
 //
 // The error, which means that nothing ran, is the context's own if ctx was
@@ -162,7 +162,7 @@ func (l *Local) Remove(_ context.Context, path string) error {
 	dir = filepath.Clean(dir)
 	digits, ours := strings.CutPrefix(filepath.Base(dir), putPrefix)
 	if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" ||
-		!isFileName(name) || !filepath.IsAbs(path) || path != filepath.Clean(path) {
+		!filepath.IsAbs(path) || path != filepath.Clean(path) {
 		return fmt.Errorf("hooks: %q was not put here; it is not removed", path)
 	}
 	if err := os.RemoveAll(dir); err != nil {

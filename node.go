@@ -1,8 +1,9 @@
 package hooks
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/hookruntime/hooks/internal/wire"
@@ -79,7 +80,7 @@ func (n *node) describe() string {
 		return "the YAML alias *" + excerpt(n.text)
 	case nodeScalar:
 		if n.quoted {
-			return fmt.Sprintf("the text %q", excerpt(n.text))
+			return `the text "` + excerpt(n.text) + `"`
 		}
 		return excerpt(n.text)
 	}
@@ -87,17 +88,22 @@ func (n *node) describe() string {
 }
 
 // excerpt cuts a text that is quoted in a message, so that no message is
-// longer than a person reads.
+// longer than a person reads, and spells out control characters, so that a
+// message stays one line.
 func excerpt(s string) string {
 	const most = 60
-	if len(s) <= most {
-		return s
+	if len(s) > most {
+		cut := most
+		for cut > 0 && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s = s[:cut] + "…"
 	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		quoted := strconv.Quote(s)
+		return quoted[1 : len(quoted)-1]
 	}
-	return s[:cut] + "…"
+	return s
 }
 
 // fault is what keeps a file, or one document of it, from being read at all.

@@ -228,10 +228,10 @@ func (s yamlSource) locate(first, handed int, err error) fault {
 	switch {
 	case strings.HasPrefix(text, "did not find expected ',' or"):
 		// Named is the line of the opening bracket, counted from 0.
-		line = named + 1
+		line = s.opening(first, named+1, "[{")
 	case strings.HasPrefix(text, "unknown anchor"):
-		if i := bytes.LastIndex(bytes.Join(s.lines[first:handed], nil), []byte("*"+anchorOf(text))); i >= 0 {
-			line = first + bytes.Count(bytes.Join(s.lines[first:handed], nil)[:i], []byte("\n")) + 1
+		for line > first+1 && !bytes.Contains(s.lines[line-1], []byte("*"+anchorOf(text))) {
+			line--
 		}
 	case blockMessage(text):
 		// The parser looks ahead over the end of a value, as far as one line
@@ -242,15 +242,27 @@ func (s yamlSource) locate(first, handed int, err error) fault {
 				line = before
 			}
 		}
+	case strings.HasPrefix(text, "found unexpected"): // the end, in quotes
+		line = s.opening(first, named, `"'`)
 	case strings.HasPrefix(text, "found a tab"):
 		// Named is where the value begins that the tab stands in or behind.
-		for line = named; line < handed && !tabIndented(s.lines[line-1]); line++ {
+		for line = max(named, first+1); line < handed && !tabIndented(s.lines[line-1]); line++ {
 		}
 	case named > 0:
 		line = named
 	}
 	line = min(max(line, first+1), len(s.lines))
 	return s.explain(line, text)
+}
+
+// opening returns the line where something was opened: the one the parser
+// names, if it can stand there. The parser does not name its first line, but
+// the last one instead.
+func (s yamlSource) opening(first, named int, marks string) int {
+	if named > first && named <= len(s.lines) && bytes.ContainsAny(s.lines[named-1], marks) {
+		return named
+	}
+	return first + 1
 }
 
 func tabIndented(line []byte) bool {

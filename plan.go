@@ -162,10 +162,7 @@ func factsOf(ev Event, ch *chain) facts {
 		// The largest limit of the hooks that would run applies (SP-3).
 		for _, h := range ch.hooks {
 			if p, ok := h.hook.Run.(Prompt); ok && f.fate(h, ch.every) == FatePlanned {
-				f.limit = max(f.limit, p.MaxRejections)
-				if p.MaxRejections == 0 {
-					f.limit = max(f.limit, DefaultMaxRejections)
-				}
+				f.limit = max(f.limit, p.maxRejections())
 			}
 		}
 	}
@@ -251,7 +248,10 @@ func (f *facts) why(c *compiled, fate Fate, sel *selection) string {
 // Plan is what an event would fire, and why not the rest: a dry run.
 type Plan struct {
 	Event EventName
-	trace trace
+	// Diagnostics are findings that the host wants to be shown with the plan,
+	// those of loading for example. [Runtime.Plan] has none of its own.
+	Diagnostics []Diagnostic
+	trace       trace
 }
 
 // Steps yields a step for every registered hook: those of the event in chain

@@ -61,7 +61,7 @@ func New(hooks []Hook, opts *Options) (*Runtime, error) {
 		rt.opts = *opts
 		rt.opts.PromptFolders = slices.Clone(opts.PromptFolders)
 	}
-	return rt, rt.compile(hooks)
+	return rt.ready(hooks)
 }
 
 // With returns a Runtime that has these hooks too. A hook replaces, as a
@@ -81,7 +81,7 @@ func (rt *Runtime) With(hooks ...Hook) (*Runtime, error) {
 		}
 	}
 	next := &Runtime{opts: rt.opts, abandoned: rt.abandoned}
-	return next, next.compile(all)
+	return next.ready(all)
 }
 
 // Hooks returns copies of the hooks in registration order.
@@ -93,14 +93,54 @@ func (rt *Runtime) Hooks() []Hook {
 	return all
 }
 
-// Warnings returns what New found but did not refuse: hooks that can never
-// fire, matchers that are compared exactly.
+// CheckSwitches tells which names in the switches of a thread have no effect,
+// as a [*ConfigError]: names that no hook has, an always hook activated, a
+// system hook deactivated (CFG-6). Evaluate ignores such names, since hooks
+// come and go while a thread lives; a host asks when somebody switches.
+func (rt *Runtime) CheckSwitches(s Switches) error {
+	var ds []Diagnostic
+	check := func(names []string, switchable func(*Hook) bool, problem string) {
+		for _, name := range names {
+			known, works := false, false
+			for _, c := range rt.registry.hooks {
+				if c.hook.Name == name {
+					known, works = true, works || switchable(c.hook)
+				}
+			}
+			d := Diagnostic{Severity: SeverityError, Hook: name, Message: problem}
+			if !known {
+				d.Message = "no hook has this name"
+			}
+			if !works {
+				ds = append(ds, d)
+			}
+		}
+	}
+	check(s.Activated, func(h *Hook) bool { return h.OnDemand }, "is always active; only on-demand hooks can be activated")
+	check(s.Deactivated, func(h *Hook) bool { return h.Tier != TierSystem }, "is a system hook, which cannot be switched off")
+	if ds != nil {
+		return &ConfigError{Diagnostics: ds}
+	}
+	return nil
+}
+
+// Warnings returns what [Lint] says of the hooks: those that can never fire,
+// matchers that are compared exactly, and the like.
 func (rt *Runtime) Warnings() []Diagnostic { return slices.Clone(rt.warnings) }
 
 // Abandoned returns how many calls of Func hooks, models and trajectory
 // writers were given up at their deadline and have not returned yet. Nothing
 // else of an evaluation outlives it. Runtimes made by With share the count.
 func (rt *Runtime) Abandoned() int { return int(rt.abandoned.Load()) }
+
+// ready returns rt filled, or nil: a caller who drops the error must not
+// hold a Runtime with fewer hooks than were configured.
+func (rt *Runtime) ready(hooks []Hook) (*Runtime, error) {
+	if err := rt.compile(hooks); err != nil {
+		return nil, err
+	}
+	return rt, nil
+}
 
 // compile fills rt, whose options are set.
 func (rt *Runtime) compile(hooks []Hook) error {
@@ -132,13 +172,17 @@ func (rt *Runtime) compile(hooks []Hook) error {
 		if len(ps) > 0 {
 			continue
 		}
-		c, problem, warning := rt.compileHook(h)
+		findings := Lint([]Hook{*h})
+		for _, f := range findings {
+			if f.Severity == SeverityError {
+				refuse(f.Key, f.Message)
+			}
+		}
+		rt.warnings = append(rt.warnings, findings...)
+		c, problem := rt.compileHook(h)
 		if problem != nil {
 			refuse(problem.key, problem.message)
 			continue
-		}
-		if warning != nil {
-			rt.warnings = append(rt.warnings, Diagnostic{Hook: label, Key: warning.key, Message: warning.message})
 		}
 		rt.registry.hooks = append(rt.registry.hooks, c)
 	}
@@ -170,20 +214,16 @@ func (o *Options) problems() []Diagnostic {
 }
 
 // compileHook compiles a valid hook.
-func (rt *Runtime) compileHook(h *Hook) (c *compiled, refused, warning *problem) {
+func (rt *Runtime) compileHook(h *Hook) (*compiled, *problem) {
 	row, conduct := h.On.row(), rt.opts.Conduct
-	c = &compiled{hook: h, row: row}
+	c := &compiled{hook: h, row: row}
 	if row.tool {
 		c.matcher = compileMatcher(h.Matcher, conduct)
-		switch strict := conduct == Hardened || row.matcherRequired && h.Tier != TierAgent; {
-		case h.Matcher == "" && conduct == Hardened: // QRK-13
-			return nil, &problem{"matcher", fmt.Sprintf(`matcher is missing: a %s hook without one never fires ("*" matches every tool)`, h.On)}, nil
-		case h.Matcher == "":
-			warning = &problem{"matcher", `matcher is missing: the hook never fires ("*" matches every tool)`}
-		case c.matcher.broken != nil && strict: // QRK-3, CFG-4
-			return nil, &problem{"matcher", fmt.Sprintf("matcher %q does not compile: %v", h.Matcher, c.matcher.broken)}, nil
-		case c.matcher.broken != nil:
-			warning = &problem{"matcher", fmt.Sprintf("matcher %q does not compile and is compared exactly: %v", h.Matcher, c.matcher.broken)}
+		if conduct == Hardened && h.Matcher == "" { // QRK-13
+			return nil, &problem{"matcher", fmt.Sprintf(`matcher is missing: a %s hook without one never fires ("*" matches every tool)`, h.On)}
+		}
+		if conduct == Hardened && c.matcher.broken != nil { // QRK-3
+			return nil, &problem{"matcher", fmt.Sprintf("matcher %s does not compile: %s", quotePattern(h.Matcher), regexpReason(c.matcher.broken))}
 		}
 	}
 	reader := answerReader{conduct: conduct, lim: rt.opts.Limits}
@@ -191,12 +231,12 @@ func (rt *Runtime) compileHook(h *Hook) (c *compiled, refused, warning *problem)
 	case Command:
 		runner, err := newCommandRunner(b, rt.sandbox, rt.opts.Limits, conduct)
 		if err != nil {
-			return nil, &problem{"command", err.Error()}, nil
+			return nil, &problem{"command", err.Error()}
 		}
 		c.executor = runner
 	case Prompt:
 		if rt.opts.Model == nil {
-			return nil, &problem{"type", "it is a prompt hook, and Options.Model is not set"}, nil
+			return nil, &problem{"type", "it is a prompt hook, and Options.Model is not set"}
 		}
 		name := b.Model
 		if name == "" {
@@ -211,8 +251,8 @@ func (rt *Runtime) compileHook(h *Hook) (c *compiled, refused, warning *problem)
 	}
 	if rt.opts.Trust != nil {
 		if c.untrusted = rt.opts.Trust(h.clone()); c.untrusted != nil && h.Tier == TierSystem {
-			return nil, &problem{"", fmt.Sprintf("the system hook is not trusted: %v", c.untrusted)}, nil
+			return nil, &problem{"", fmt.Sprintf("the system hook is not trusted: %v", c.untrusted)}
 		}
 	}
-	return c, nil, warning
+	return c, nil
 }

@@ -107,14 +107,20 @@ func (p *placement) trajectory(ctx context.Context) ([]byte, *Failure) {
 	return p.data, p.err
 }
 
-// write is the trajectory for a Func.
-func (p *placement) write(ctx context.Context, w io.Writer) error {
-	data, failure := p.trajectory(ctx)
-	if failure != nil {
-		return failure
+// writer is the trajectory for a Func that runs under hook. Whatever context
+// the Func passes, it is not waited for longer than the hook.
+func (p *placement) writer(hook context.Context) func(context.Context, io.Writer) error {
+	return func(ctx context.Context, w io.Writer) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(hook, cancel)()
+		data, failure := p.trajectory(ctx)
+		if failure != nil {
+			return failure
+		}
+		_, err := w.Write(data)
+		return err
 	}
-	_, err := w.Write(data)
-	return err
 }
 
 // remove deletes the file at path, if it was placed; a prompt hook's file goes

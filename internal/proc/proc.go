@@ -25,10 +25,14 @@ const (
 	// ended by itself. Its children flush in that time: what passes through a
 	// process substitution arrives after the shell is gone.
 	drainTime = 500 * time.Millisecond
-	// settleTime is how long the pipes may take to run dry, and a process to
-	// die, after the group has been killed. Ordinarily that is at once; only
-	// an escaped child, or a process that a signal cannot end, uses it up.
+	// settleTime is how long the pipes may take to run dry after the group
+	// has been killed. Ordinarily that is at once; only an escaped child uses
+	// it up.
 	settleTime = 100 * time.Millisecond
+	// dieTime is how long the process may take to die of SIGKILL. It counts on
+	// a busy machine, where a large process takes a while to be torn down, and
+	// ends the wait for one that no signal can end.
+	dieTime = 200 * time.Millisecond
 )
 
 // Cmd is what [Run] starts.
@@ -76,8 +80,8 @@ const (
 // that does not read its stdin, or closes it, is not an error.
 //
 // When ctx is done, the group is killed at once, without a word of warning: a
-// hook must not be able to prolong its deadline. Run then returns within some
-// 100 ms, with what the process wrote until then. A process that ended by
+// hook must not be able to prolong its deadline. Run then returns at once, at
+// the latest after some 200 ms, with what the process wrote until then. A process that ended by
 // itself before it was killed keeps its exit; the caller tells the cases apart
 // by ctx.Err and the Exit.
 //
@@ -88,12 +92,17 @@ const (
 //
 // Run may be called concurrently.
 func Run(ctx context.Context, c Cmd) (Exit, error) {
-	return run(ctx, c, (*group).kill)
+	return run(ctx, c, manner{kill: (*group).kill, drain: drainTime})
 }
 
-// run is Run with the way to kill as a parameter, so that a test can play the
-// process that cannot be killed.
-func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
+// manner is what tests vary of Run: they play the process that cannot be
+// killed, and take the clock out of a drain.
+type manner struct {
+	kill  func(*group)
+	drain time.Duration
+}
+
+func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, err
 	}
@@ -110,7 +119,7 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		select {
 		case exited <- struct{}{}:
 		case <-abandoned:
-			p.reap(kill)
+			p.reap(m.kill)
 		}
 	}()
 	drained := p.streams.copy()
@@ -123,22 +132,24 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		// from children that are about to flush.
 		select {
 		case <-drained:
-		case <-time.After(drainTime):
+		case <-time.After(m.drain):
 		case <-ctx.Done():
 		}
 	case <-ctx.Done():
 	}
-	kill(p.group)
+	m.kill(p.group)
 
-	settled := time.After(settleTime)
-	for waiting := true; waiting && !(gone && drained == nil); {
+	settled, overdue := time.After(settleTime), time.After(dieTime)
+	for late := false; !late && (!gone || drained != nil); {
 		select {
 		case <-exited:
 			gone = true
 		case <-drained:
 			drained = nil
 		case <-settled:
-			waiting = false
+			drained = nil
+		case <-overdue:
+			late = true
 		}
 	}
 	p.streams.close()
@@ -146,7 +157,7 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		close(abandoned)
 		return Exit{Code: -1, Signal: signalUndead}, nil
 	}
-	return p.reap(kill), nil
+	return p.reap(m.kill), nil
 }
 
 // process is a started process: who it is, and what we hold of it.

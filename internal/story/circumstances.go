@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// withKeys are the keys of with; never written to.
 var withKeys = []string{
 	"child", "cannot_ask", "resumed", "activate", "deactivate",
 	"trajectory", "trajectory_error", "budget", "limits", "untrusted",

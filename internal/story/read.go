@@ -130,6 +130,7 @@ func anyStory(docs []*yaml.Node) bool {
 	return false
 }
 
+// The keys of events and stories; never written to.
 var (
 	eventKeys = []string{"payload", "payload_file", "with", "model", "want"}
 	storyKeys = append([]string{"story", "clauses", "needs", "conduct", "hooks"}, append(eventKeys, "then")...)
@@ -137,6 +138,7 @@ var (
 
 func (r *fileReader) story(n *yaml.Node) *Story {
 	s := &Story{File: r.file, Line: n.Line}
+	hooked := false
 	var first []pair
 	var then *yaml.Node
 	var conduct string
@@ -151,7 +153,7 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 		case "conduct":
 			conduct = r.word(p.value, "conduct", "contract", "hardened", "both")
 		case "hooks":
-			s.hooks = r.hooks(p.value)
+			s.hooks, hooked = r.hooks(p.value), true
 		case "then":
 			then = p.value
 		default:
@@ -160,6 +162,9 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 	}
 	if s.Sentence == "" && n.Kind == yaml.MappingNode {
 		r.fail(n, "story is missing: one sentence that says what the story shows")
+	}
+	if !hooked && n.Kind == yaml.MappingNode {
+		r.fail(n, "hooks is missing: what is tested, under system, agent or user ({} is none)")
 	}
 	s.Events = append(s.Events, r.event(n, first, nil))
 	if then != nil {
@@ -269,7 +274,8 @@ func (r *fileReader) payload(p pair, before *Event) []byte {
 }
 
 // inherited are the keys that a following event has in common with the one
-// before; the second list only when both are of one tool call.
+// before; the second list only when both are of one tool call. Neither is ever
+// written to.
 var (
 	inherited     = []string{"agent_name", "current_turn", "max_turns"}
 	inheritedCall = []string{"tool_name", "tool_input", "call_id"}

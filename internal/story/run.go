@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookruntime/hooks"
@@ -134,7 +137,10 @@ func (t *telling) tell(ctx context.Context, e *Event) *got {
 		g.loadErr = err
 		return g
 	}
-	g.warnings = append(g.warnings[:len(g.warnings):len(g.warnings)], rt.Warnings()...)
+	if e.payload == nil {
+		g.err = errors.New("the story has no payload")
+		return g
+	}
 	ev, err := hooks.ParseEvent(e.payload)
 	if err != nil {
 		g.err = err
@@ -158,21 +164,15 @@ func (t *telling) tell(ctx context.Context, e *Event) *got {
 // prepare puts into a parsed event what the payload does not say, and what
 // earlier events left to it.
 func (t *telling) prepare(ev hooks.Event, e *Event) hooks.Event {
-	var c *hooks.Common
 	switch x := ev.(type) {
-	case *hooks.Start:
-		c = &x.Common
-	case *hooks.PreToolUse:
-		c = &x.Common
 	case *hooks.PostToolUse:
-		x = t.returned(x, e.with.resumed)
-		ev, c = x, &x.Common
+		ev = t.returned(x, e.with.resumed)
 	case *hooks.Stop:
-		c = &x.Common
 		if t.stopped && !e.says("stop_hook_active") && !e.says("stop_rejection_count") {
 			x.StopState = t.stop
 		}
 	}
+	c := hooks.CommonOf(ev)
 	c.Child, c.CannotAsk, c.Switches, c.Trajectory = e.with.child, e.with.cannotAsk, e.with.switches, e.with.trajectory
 	return ev
 }
@@ -181,7 +181,7 @@ func (t *telling) prepare(ev hooks.Event, e *Event) hooks.Event {
 // What the payload holds beside its fields is the pipeline's.
 func (t *telling) returned(post *hooks.PostToolUse, resumed bool) *hooks.PostToolUse {
 	pre := &hooks.PreToolUse{Common: post.Common, ToolName: post.ToolName, ToolInput: post.ToolInput, CallID: post.CallID}
-	pre.Metadata = nil
+	pre.Metadata = nil // it is the pipeline's, which comes later
 	result := hooks.ToolResult{Result: post.ToolResult, Succeeded: post.ToolSucceeded, Metadata: post.Metadata}
 	call := t.call
 	t.call = hooks.Carried{}
@@ -216,4 +216,42 @@ func (g *got) explain() string {
 func (e *Event) says(key string) bool {
 	members, err := wire.Members(e.payload)
 	return err == nil && member(members, key) != ""
+}
+
+// RunAll runs stories in all their conducts, some at a time, and yields the
+// results in order. Once ctx is done, no further story begins and no further
+// result comes.
+func RunAll(ctx context.Context, stories []*Story) iter.Seq[*Result] {
+	return func(yield func(*Result) bool) {
+		var running sync.WaitGroup
+		defer running.Wait()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+		var results []chan *Result
+		for _, s := range stories {
+			for _, c := range s.Conducts {
+				result := make(chan *Result, 1)
+				results = append(results, result)
+				running.Go(func() {
+					select {
+					case slots <- struct{}{}:
+						result <- s.Run(ctx, c, 0)
+						<-slots
+					case <-ctx.Done():
+					}
+				})
+			}
+		}
+		for _, result := range results {
+			select {
+			case r := <-result:
+				if !yield(r) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
 }

@@ -20,14 +20,14 @@ type source struct {
 	text []byte // of the document
 }
 
-// tiers are the keys under hooks.
+// tiers are the keys under hooks; never written to.
 var tiers = [...]struct {
 	key  string
 	tier hooks.Tier
 }{{"system", hooks.TierSystem}, {"agent", hooks.TierAgent}, {"user", hooks.TierUserGlobal}}
 
 func (r *fileReader) hooks(n *yaml.Node) (sources []source) {
-	for _, p := range r.pairs(n, "hooks", "system", "agent", "user") {
+	for _, p := range r.pairs(n, "hooks", tiers[0].key, tiers[1].key, tiers[2].key) {
 		var tier hooks.Tier
 		for _, t := range tiers {
 			if t.key == p.key {

@@ -67,8 +67,8 @@ type with struct {
 type expectation []wanted
 
 type wanted struct {
-	name  string
-	value *yaml.Node
+	name       string
+	key, value *yaml.Node
 	aspect
 }
 

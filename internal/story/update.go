@@ -162,10 +162,9 @@ func updateStory(s *Story, results []*Result) (edits []edit, err error) {
 	return edits, nil
 }
 
-// wantedNow is what would have been wanted rightly.
+// wantedNow is what would have been wanted rightly: the aspects that were
+// wanted with what came, or, of an event that wants nothing yet, all that came.
 func (e *Event) wantedNow(c hooks.Conduct, g *got) *yaml.Node {
-	out := &yaml.Node{Kind: yaml.MappingNode}
-	put := func(name string, value *yaml.Node) { out.Content = append(out.Content, textNode(name), value) }
 	main := "outcome"
 	switch {
 	case g.loadErr != nil:
@@ -173,51 +172,57 @@ func (e *Event) wantedNow(c hooks.Conduct, g *got) *yaml.Node {
 	case g.err != nil:
 		main = "error"
 	}
+	out := &yaml.Node{Kind: yaml.MappingNode}
+	put := func(key, value *yaml.Node) { out.Content = append(out.Content, key, value) }
 	exp := e.want[c]
-	if !exp.has(main) {
-		put(main, aspectNamed(main).write(nil, g))
+	for _, a := range aspects() {
+		switch {
+		case a.name == main && !exp.has(main):
+			put(textNode(a.name), a.write(nil, g))
+		case main == "outcome" && len(exp) == 0 && a.opening():
+			if n := a.write(nil, g); n.Value != "" || len(n.Content) > 0 {
+				put(textNode(a.name), n)
+			}
+		}
 	}
 	for _, w := range exp {
-		switch w.name {
-		case "outcome", "error", "load_error":
-			if w.name != main {
-				continue
-			}
-		default:
-			if main != "outcome" {
-				continue
-			}
+		refusal := w.name == "error" || w.name == "load_error"
+		if w.name != main && (refusal || main != "outcome") {
+			continue
 		}
 		value := w.value
 		if len(w.differ(w.name, w.value, g)) > 0 {
 			value = w.write(w.value, g)
+			value.HeadComment, value.LineComment, value.FootComment = w.value.HeadComment, w.value.LineComment, w.value.FootComment
 		}
-		put(w.name, value)
-	}
-	if len(exp) == 0 && main == "outcome" {
-		for _, a := range aspects() {
-			switch a.name {
-			case "reason", "question", "context", "by":
-				if n := a.write(nil, g); n.Value != "" {
-					put(a.name, n)
-				}
-			case "metadata":
-				if n := a.write(nil, g); len(n.Content) > 0 {
-					put(a.name, n)
-				}
-			}
-		}
+		put(w.key, value)
 	}
 	return out
 }
 
-func aspectNamed(name string) aspect {
-	for _, a := range aspects() {
-		if a.name == name {
-			return a
+// opening reports whether the aspect is one that an update writes of its own
+// accord.
+func (w wanted) opening() bool {
+	switch w.name {
+	case "reason", "question", "context", "by", "metadata":
+		return true
+	}
+	return false
+}
+
+// withoutLastComment drops the comments behind a value, which stay in the file
+// by themselves.
+func withoutLastComment(n *yaml.Node) *yaml.Node {
+	c := *n
+	c.FootComment = ""
+	c.Content = slices.Clone(n.Content)
+	if last := len(c.Content) - 1; last >= 0 {
+		c.Content[last] = withoutLastComment(c.Content[last])
+		if n.Kind == yaml.MappingNode {
+			c.Content[last-1] = withoutLastComment(c.Content[last-1])
 		}
 	}
-	return nil
+	return &c
 }
 
 // edit writes a value as the event's want.
@@ -226,7 +231,7 @@ func (s *section) edit(story *Story, value *yaml.Node) (edit, error) {
 		return edit{}, fmt.Errorf("%s:%d: a want between braces cannot be rewritten; write the event in lines", story.File, s.event.Line)
 	}
 	margin := strings.Repeat(" ", s.indent)
-	lines := strings.SplitAfter(render(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("want"), value}}), "\n")
+	lines := strings.SplitAfter(render(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("want"), withoutLastComment(value)}}), "\n")
 	var b strings.Builder
 	for i, line := range lines {
 		switch {

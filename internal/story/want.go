@@ -3,6 +3,7 @@ package story
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -116,7 +117,7 @@ func (r *fileReader) expectation(n *yaml.Node, what string) expectation {
 	for _, p := range r.pairs(n, what, known...) {
 		for _, a := range all {
 			if a.name == p.key {
-				a.value = p.value
+				a.key, a.value = p.at, p.value
 				a.read(&r.decoder, what+"."+p.key, p.value)
 				exp = append(exp, a)
 			}
@@ -241,7 +242,7 @@ func (input) differ(name string, want *yaml.Node, g *got) (ds []string) {
 			continue
 		}
 		if p.value.Kind != yaml.MappingNode {
-			ds = append(ds, unequal(name, p.value.Value, string(lines[0]))...)
+			ds = append(ds, unequal(name, line(p.value.Value), line(string(lines[0])))...)
 			continue
 		}
 		var seen hooks.Metadata // an ordered object; Get finds a key's first entry
@@ -258,5 +259,8 @@ func (input) differ(name string, want *yaml.Node, g *got) (ds []string) {
 	}
 	return ds
 }
+
+// line is a text without the end of its line, which a block of YAML may lack.
+func line(s string) string { return strings.TrimSuffix(s, "\n") }
 
 func (input) write(want *yaml.Node, _ *got) *yaml.Node { return want }

@@ -4,6 +4,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 )
@@ -190,6 +191,10 @@ func (s *scanner) str() *Error {
 	data := s.data
 	i := s.pos + 1
 	for i < len(data) {
+		i += plain(data[i:])
+		if i == len(data) {
+			break
+		}
 		switch c := data[i]; {
 		case c == '"':
 			s.pos = i + 1
@@ -213,6 +218,23 @@ func (s *scanner) str() *Error {
 		}
 	}
 	return s.fail(FaultSyntax, len(data))
+}
+
+// plain returns how many bytes at the start of b are certainly ordinary ASCII
+// inside a string, eight at a time: large payloads are mostly that.
+func plain(b []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; len(b)-i >= 8; i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := w^('"'*ones), w^('\\'*ones)
+		// A byte below 0x20 or equal to quote or backslash borrows into its
+		// high bit, as one above 0x7f has it set.
+		if ((w-0x20*ones)|(quote-ones)|(slash-ones)|w)&highs != 0 {
+			break
+		}
+	}
+	return i
 }
 
 // escapeLen returns the length of the escape sequence at the start of b, 0
