@@ -18,19 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The functions of the points, for tests that build lists of hooks.
+// The functions of some points, for tests that pass them around.
 type (
 	observeMessageFunc = func(context.Context, ThreadState, Message, HookContext) error
 	createFunc         = func(context.Context, ThreadState, Message, HookContext) (Message, error)
 	filterFunc         = func(context.Context, ThreadState, []Message, HookContext) ([]Message, error)
 	prefilterFunc      = func(context.Context, ThreadState, []LLMMessage, HookContext) ([]LLMMessage, error)
-	systemFunc         = func(context.Context, ThreadState, string, HookContext) (Change[string], error)
-	updateFunc         = func(context.Context, ThreadState, string, MessageUpdate, HookContext) (MessageUpdate, error)
-	startedFunc        = func(context.Context, ThreadState, ToolCall, *string, HookContext) error
-	doneFunc           = func(context.Context, ThreadState, ToolCall, CallResult, HookContext) error
 	afterCallFunc      = func(context.Context, ThreadState, ToolCall, CallResult, HookContext) (Change[CallResult], error)
-	storeResultFunc    = func(context.Context, ThreadState, ToolCall, CallResult, HookContext) (CallResult, error)
-	threadFunc         = func(context.Context, ThreadState, HookContext) error
 )
 
 // recorder collects records and failures; it is safe for concurrent use.
