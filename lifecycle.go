@@ -112,7 +112,9 @@ func Points() []PointInfo { return slices.Clone(pointRows[:]) }
 
 // Point is a point whose hooks are functions of type F. The only valid ones
 // are the variables of this package; the zero Point is refused.
-type Point[F any] struct{ row int } // from 1
+type Point[F any] struct {
+	row int // from 1
+}
 
 // Info returns the point's row of the table; of the zero Point, the zero one.
 func (p Point[F]) Info() PointInfo {
@@ -169,11 +171,14 @@ var (
 	// ToolCallStarted observes a call once: as soon as the argument that the
 	// tool declares as its progress has been streamed, which is then progress;
 	// for other tools as soon as the name is known, with a nil progress. The
-	// arguments of the call may be a fragment, or empty.
+	// arguments of the call may be a fragment, or empty. progress is nil, too,
+	// when the model left the argument out.
 	ToolCallStarted = point[func(ctx context.Context, st ThreadState, c ToolCall, progress *string, hc HookContext) error](toolCallStarted)
 	// BeforeStoreToolResult returns the result to store, the place for a
-	// redactor. nil attachments keep the old ones, an empty slice drops them.
-	// When it fails, the value before it is stored all the same, unless
+	// redactor: what is stored is the Result of a success or the Error of a
+	// failure, the attachments and Extra, so a redactor looks at all of them.
+	// nil attachments keep the old ones, an empty slice drops them. When it
+	// fails, the value before it is stored all the same, unless
 	// LifecycleOptions.Withhold is set: set it when a hook redacts.
 	BeforeStoreToolResult = point[func(ctx context.Context, st ThreadState, c ToolCall, r CallResult, hc HookContext) (CallResult, error)](beforeStoreToolResult)
 	// AfterToolCallSuccess may replace the result of a tool that succeeded.
