@@ -150,7 +150,8 @@ var (
 	AfterSystemMessage = point[func(ctx context.Context, st ThreadState, system string, hc HookContext) (Change[string], error)](afterSystemMessage)
 	// FilterMessages returns the persisted messages that go into this request.
 	// It gets a snapshot, silent messages included, and runs once per
-	// assembly. What it returns, nil too, stays in this request.
+	// assembly. What it returns, nil too, stays in this request. A limiter may
+	// cut a tool call from its result: see LifecycleOptions.DropOrphans.
 	FilterMessages = point[func(ctx context.Context, st ThreadState, msgs []Message, hc HookContext) ([]Message, error)](filterMessages)
 	// PrefilterLLMHistory returns the messages of this request in the
 	// provider's form: what the last hook returns is sent. A [*BlockError]

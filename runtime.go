@@ -2,7 +2,9 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -37,6 +39,12 @@ type Options struct {
 	// evaluation. It is called from Evaluate and must be safe for concurrent
 	// use; it should return quickly.
 	Observe func(ctx context.Context, r Record)
+	// ValidateInput, if set, says why the input of a tool that a hook of
+	// [VSCode] wants in place of the real one does not fit the tool; nil when
+	// it does. The input is one JSON object within the Limits. Without it any
+	// object is accepted, with a diagnostic. It is called from Evaluate, and
+	// must be safe for concurrent use.
+	ValidateInput func(tool string, input json.RawMessage) error
 	// CutReasons cuts reasons in records at 256 characters (TEL-4).
 	CutReasons bool
 }
@@ -53,8 +61,9 @@ type Runtime struct {
 }
 
 // New checks and compiles the hooks. nil options mean the zero Options. All
-// findings are reported at once, as a [*ConfigError]; the hooks are copied.
-// It may be called concurrently.
+// findings are reported at once, as a [*ConfigError]; the hooks are copied. In
+// a process that was started by hooks inside hooks, [MaxDepth] deep, command
+// hooks are refused with a [*DepthError]. It may be called concurrently.
 func New(hooks []Hook, opts *Options) (*Runtime, error) {
 	rt := &Runtime{abandoned: new(atomic.Int64)}
 	if opts != nil {
@@ -144,6 +153,9 @@ func (rt *Runtime) ready(hooks []Hook) (*Runtime, error) {
 
 // compile fills rt, whose options are set.
 func (rt *Runtime) compile(hooks []Hook) error {
+	if err := checkDepth(hooks); err != nil {
+		return err
+	}
 	rt.opts.Limits = rt.opts.Limits.withDefaults()
 	if rt.sandbox = rt.opts.Sandbox; rt.sandbox == nil {
 		rt.sandbox = &Local{}
@@ -216,8 +228,11 @@ func (o *Options) problems() []Diagnostic {
 // compileHook compiles a valid hook.
 func (rt *Runtime) compileHook(h *Hook) (*compiled, *problem) {
 	row, conduct := h.On.row(), rt.opts.Conduct
-	c := &compiled{hook: h, row: row}
-	if row.tool {
+	c := &compiled{hook: h, row: row, terms: h.terms()}
+	switch {
+	case row.tool && !h.Dialect.facts().matchers:
+		c.matcher = compileMatcher("*", conduct)
+	case row.tool:
 		c.matcher = compileMatcher(h.Matcher, conduct)
 		if conduct == Hardened && h.Matcher == "" { // QRK-13
 			return nil, &problem{"matcher", fmt.Sprintf(`matcher is missing: a %s hook without one never fires ("*" matches every tool)`, h.On)}
@@ -229,9 +244,17 @@ func (rt *Runtime) compileHook(h *Hook) (*compiled, *problem) {
 	reader := answerReader{conduct: conduct, lim: rt.opts.Limits}
 	switch b := h.Run.(type) {
 	case Command:
-		runner, err := newCommandRunner(b, rt.sandbox, rt.opts.Limits, conduct)
+		does := &manners[h.Dialect]
+		runner, err := newCommandRunner(b, rt.sandbox, rt.opts.Limits, does.line, does.exits(row, conduct, rt.opts.Limits))
 		if err != nil {
 			return nil, &problem{"command", err.Error()}
+		}
+		if h.Dialect.facts().folders {
+			home, err := homeFor(b.Dir, rt.sandbox)
+			if err != nil {
+				return nil, &problem{"cwd", err.Error()}
+			}
+			runner.folder = func(workspace string) string { return folderOf(b.Dir, workspace, home, runtime.GOOS) }
 		}
 		c.executor = runner
 	case Prompt:
