@@ -19,6 +19,19 @@
 //
 // Hooks are policy, not isolation: a command hook runs as the user of the
 // host, and what a tool does inside a shell is not seen by any hook.
+//
+// # Lifecycle hooks
+//
+// Beside these there are the typed, in-process hooks of the Standard Agents
+// specification. They observe, filter or transform the turns of a thread, and
+// a failure of one does not end the turn. A hook is a function, given to
+// [Define] with its point: [FilterMessages], [BeforeStoreToolResult] and 15
+// more, which "go doc FilterMessages" lists with their signatures. A
+// [Registry] holds the definitions; an agent or prompt names by id those that
+// it wants, and [Registry.Compose] makes a [Composition] of them. The host runs
+// them through three owners that keep the order and miss no hook:
+// [Composition.Assemble] for the context of a request, a [Gateway] for
+// messages, and a [Tracker] for tool calls, where both kinds of hooks meet.
 package hooks
 
 import (

@@ -5,9 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Record is a telemetry record: a [StartedRecord], an [ExecutionRecord] or an
-// [EvaluationRecord], by value. The set is closed. No record holds tool input,
-// tool result, prompt or trajectory (TEL-5). Fields are named as in TEL.
+// Record is a telemetry record, by value: a [StartedRecord], an
+// [ExecutionRecord] or an [EvaluationRecord]; of lifecycle hooks a
+// [LifecycleRecord], an [OrphanRecord] or a [SinkRecord]. The set is closed. No
+// record holds tool input, tool result, message, prompt or trajectory (TEL-5).
+// Fields are named as in TEL.
 type Record interface{ record() }
 
 // StartedRecord tells that a hook is about to run, for interfaces that show
