@@ -184,7 +184,7 @@ func TestVSCodeFiles(t *testing.T) {
 		`{"hooks": {}}`:                       "no hooks in this file",
 		`{}`:                                  "hooks is missing",
 		`[]`:                                  "the document is a list",
-		`{"hooks": {} /* x `:                  "not valid JSON here",
+		`{"hooks": {} /* x `:                  "the JSON ends too early",
 		`{"hooks": {"Stop": [5]}}`:            "a hook of Stop is 5; it must be a mapping",
 		`{"hooks": {"Stop": [{"hooks": 5}]}}`: "hooks is 5; it must be a list of hooks",
 		`{"hooks": {"Stop": [{"command": "true", "env": {"A=B": "x", "": "y"}}]}}`: "not of the form KEY=value",
@@ -197,4 +197,33 @@ func TestVSCodeFiles(t *testing.T) {
 	assert.ErrorContains(t, err, "no tier to load hooks for")
 	_, _, err = Dialect(9).Parse(TierSystem, "a.json", nil)
 	assert.ErrorContains(t, err, "no dialect to load hooks in")
+}
+
+// FuzzVSCodeLoad looks for files that make the loader panic, that are neither
+// loaded nor refused, or whose hooks New refuses.
+func FuzzVSCodeLoad(f *testing.F) {
+	for _, s := range []string{
+		`{"hooks": {"PreToolUse": [{"type": "command", "command": "x", "env": {"A": "b"}, "timeout": 1.5}, {"matcher": "A", "hooks": [{"bash": "x"}]}]}} // x`,
+		`{"version": 1, "hooks": {"agentStop": [{"type": "command", "command": "x", "cwd": "~/y", "timeoutSec": 3,},]}}`,
+		`{"hooks": {"Stop": [ /* `, `{"hooks": {"Nope": []}}`,
+	} {
+		f.Add([]byte(s), false)
+		f.Add([]byte(s), true)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, yaml bool) {
+		name := "a.json"
+		if yaml {
+			name = "a.yaml"
+		}
+		all, warnings, err := VSCode.Parse(TierUserGlobal, name, data)
+		if err != nil {
+			require.Nil(t, all)
+			return
+		}
+		if len(all) == 0 {
+			require.NotEmpty(t, warnings, "nothing was loaded, and nothing is said about it")
+		}
+		_, err = New(all, &Options{Sandbox: &Local{Env: []string{"HOME=/home/u"}}})
+		require.NoError(t, err)
+	})
 }
