@@ -126,9 +126,8 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 		}
 		switch s.heard {
 		case OutcomeReject:
-			reason := cleanText(s.Reason, lim.Text)
-			reasons = append(reasons, reason)
-			d.Rejections = append(d.Rejections, Rejection{s.Hook, reason})
+			reasons = append(reasons, s.Reason) // joined first, so that a cut one is marked once
+			d.Rejections = append(d.Rejections, Rejection{s.Hook, cleanText(s.Reason, lim.Text)})
 			d.prompted = d.prompted || s.Type == "prompt"
 		case OutcomeAllow:
 			d.Allows = append(d.Allows, s.Hook)

@@ -82,6 +82,7 @@ type evaluation struct {
 func (e *evaluation) run(hooks []*compiled) error {
 	rt, d := e.rt, e.decision
 	if err := e.encode(hooks); err != nil {
+		d.trace.refused = true
 		return err
 	}
 	e.place = &placement{common: e.event.common(), conduct: rt.opts.Conduct, abandoned: rt.abandoned}
@@ -191,8 +192,11 @@ func (e *evaluation) runHook(ctx context.Context, c *compiled) Step {
 // execute gives the hook its trajectory and runs it, unless its time is
 // already used up.
 func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
-	if ctx.Err() != nil {
-		return failed(FailureTimeout, ctx.Err(), "the event's budget was used up before it began")
+	if err := e.host.Err(); err != nil {
+		return failed(FailureTimeout, err, "the evaluation was over before it began")
+	}
+	if err := ctx.Err(); err != nil {
+		return failed(FailureTimeout, err, "the event's budget was used up before it began")
 	}
 	in := &invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.facts.cannotAsk}
 	if e.event.common().Trajectory != nil {
@@ -206,7 +210,7 @@ func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
 		var failure *Failure
 		summaries := c.hook.Dialect.facts().summaries
 		if in.summary, failure = e.place.place(ctx, sandbox, summaries); failure != nil {
-			if summaries && e.rt.opts.Conduct == Hardened || failure.Kind == FailureTimeout { // SUM-1
+			if summaries && e.rt.opts.Conduct == Hardened || ctx.Err() != nil { // SUM-1
 				return answer{failure: failure}
 			}
 			e.note(c, in.payload.key, failure.Message)

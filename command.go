@@ -35,7 +35,8 @@ type exitReader interface {
 // a command line.
 func newCommandRunner(c Command, sandbox Sandbox, lim Limits, line func(line, goos string) (string, []string), exits exitReader) (*commandRunner, error) {
 	r := &commandRunner{
-		sandbox: sandbox, env: c.Env, lim: lim, exits: exits,
+		sandbox: sandbox, lim: lim, exits: exits,
+		env:    append(slices.Clone(c.Env), depthEntry()),
 		folder: func(string) string { return c.Dir },
 	}
 	name, args := line(c.Line, runtime.GOOS)
@@ -69,7 +70,7 @@ func scriptArgs(script string) (name string, args []string, err error) {
 			args = append(args, o)
 		}
 	}
-	return name, append(args, "-c", script), nil
+	return name, append(args, "-c", "--", script), nil
 }
 
 func (r *commandRunner) run(ctx context.Context, in *invocation) answer {

@@ -74,45 +74,6 @@ const DefaultTimeout = 30 * time.Second
 // MaxScript is the largest accepted Command.Script, in bytes (CFG-4).
 const MaxScript = 64 << 10
 
-// Tier says who configured a hook. It decides the order of the chain (AGG-1),
-// what a child inherits (SUB-1) and what can be switched off (CFG-6).
-type Tier int
-
-// The tiers, in the order in which their hooks run. The zero Tier is invalid.
-const (
-	TierSystem     Tier = iota + 1 // the platform's own hooks
-	TierAgent                      // hooks that come with one agent
-	TierUserGlobal                 // hooks of the user, for every agent
-)
-
-var tierNames = [...]string{TierSystem: "system", TierAgent: "agent", TierUserGlobal: "user-global"}
-
-// String returns "system", "agent" or "user-global", the spellings of TEL-2.
-func (t Tier) String() string {
-	if t < TierSystem || t > TierUserGlobal {
-		return fmt.Sprintf("Tier(%d)", int(t))
-	}
-	return tierNames[t]
-}
-
-// MarshalText implements [encoding.TextMarshaler]; an invalid Tier is an error.
-func (t Tier) MarshalText() ([]byte, error) {
-	if t < TierSystem || t > TierUserGlobal {
-		return nil, fmt.Errorf("hooks: invalid tier %d", int(t))
-	}
-	return []byte(tierNames[t]), nil
-}
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (t *Tier) UnmarshalText(text []byte) error {
-	i := slices.Index(tierNames[1:], string(text))
-	if i < 0 {
-		return fmt.Errorf("hooks: unknown tier %q; the tiers are system, agent and user-global", text)
-	}
-	*t = Tier(i + 1)
-	return nil
-}
-
 // FailMode says what a failure of a hook (a crash, a timeout, an unusable
 // answer) means for the event.
 type FailMode int
@@ -344,5 +305,13 @@ func interpreterOf(script string) (name string, args []string, err error) {
 	case len(fields) == 2 && fields[0] == "#!/usr/bin/env" && fields[1] == "python3" && strings.HasPrefix(line, "#!"):
 		return "python3", nil, nil
 	}
-	return "", nil, fmt.Errorf("script begins with %.40q; it must begin with #!/bin/bash (arguments allowed) or #!/usr/bin/env python3", line)
+	// Of the script, which may hold secrets, only the interpreter is quoted.
+	begins := "does not begin with #!"
+	if strings.HasPrefix(line, "#!") {
+		begins = fmt.Sprintf("begins with %.40q", fields[0])
+		if len(fields) > 1 {
+			begins += " and more"
+		}
+	}
+	return "", nil, fmt.Errorf("script %s; it must begin with #!/bin/bash (arguments allowed) or #!/usr/bin/env python3", begins)
 }

@@ -161,12 +161,15 @@ func factsOf(ev Event, ch *chain) facts {
 		f.rejections = e.RejectionCount
 	}
 	if f.row.promptsFirst {
-		// The largest limit of the hooks that would run applies (SP-3).
+		// The largest limit of the hooks that would run applies (SP-3). It is
+		// set behind the loop: fate looks at it.
+		limit := 0
 		for _, h := range ch.hooks {
 			if p, ok := h.hook.Run.(Prompt); ok && f.fate(h, ch.every) == FatePlanned {
-				f.limit = max(f.limit, p.maxRejections())
+				limit = max(limit, p.maxRejections())
 			}
 		}
+		f.limit = limit
 	}
 	return f
 }
@@ -272,6 +275,7 @@ type trace struct {
 	selection *selection
 	ran       []Step // in chain order
 	endedBy   *Step
+	refused   bool // the event could not be given to hooks (IN-10)
 }
 
 // steps yields a step for every hook of the event, and of other events too for
@@ -295,7 +299,9 @@ func (t *trace) steps(plan bool) iter.Seq[Step] {
 			s.Why = t.facts.why(c, s.Fate, t.selection)
 			if s.Fate == FatePlanned && !plan {
 				s.Fate, s.Why = FateNotReached, "not reached: the evaluation was cancelled"
-				if t.endedBy != nil {
+				if t.refused {
+					s.Why = "not reached: the event was refused"
+				} else if t.endedBy != nil {
 					s.Why = fmt.Sprintf("not reached: %s ended the chain with %s", t.endedBy.Hook, t.endedBy.Decision)
 				}
 			}

@@ -12,7 +12,9 @@ import (
 // contract, and the arguments behind it (CMD-1). No profile is read: it would
 // print into the protocol.
 func contractLine(line, _ string) (interpreter string, args []string) {
-	return "bash", []string{"--noprofile", "--norc", "-c", line}
+	// Behind --, a line that begins with a dash is not read as options, which
+	// would make bash exit with 2: a block.
+	return "bash", []string{"--noprofile", "--norc", "-c", "--", line}
 }
 
 // vscodeLine returns the interpreter of a command line of VSCode, and the
