@@ -57,7 +57,7 @@ func TestVSCodeLine(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, "bash", name)
-		assert.Equal(t, []string{"--noprofile", "--norc", "-c", "a && b"}, args)
+		assert.Equal(t, []string{"--noprofile", "--norc", "-c", "--", "a && b"}, args)
 	}
 	for name, want := range map[string]string{"bash": "/bin/bash", "python3": "/usr/bin/env", "powershell": `C:\Windows\System32\WindowsPowerShell\v1.0\powershell.exe`} {
 		argv, err := interpreter(struct{ Sandbox }{}, name)
