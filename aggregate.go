@@ -19,7 +19,8 @@ type Decision struct {
 	Reason, Question string
 	// Context is text for the model: at Start it seeds the run, on tool events
 	// it is a user message right after the tool result (TXT-3). It may stand
-	// beside a reject.
+	// beside a reject; that of VSCode's hooks beside any outcome, all of it,
+	// in order, behind that of the hook data contract.
 	Context string
 	// By names the hook that decided: the first to say what was decided.
 	// Empty for pass.

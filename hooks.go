@@ -224,18 +224,7 @@ func (h *Hook) problems() []problem {
 	if h.Agent != "" && h.Tier != TierAgent {
 		add("agent", "agent %.60q is set on a hook of tier %s; only hooks of the agent tier belong to an agent", h.Agent, h.Tier)
 	}
-	if terms := h.terms(); !h.Dialect.valid() {
-		add("dialect", "dialect %d is unknown; it must be HookContract or VSCode", int(h.Dialect))
-	} else if terms == nil {
-		add("eventType", "%v", unknownEvent(string(h.On), h.Dialect))
-	} else {
-		if terms.matcherRequired && h.Matcher == "" {
-			add("matcher", `matcher is missing: a %s hook needs one ("*" matches every tool)`, h.On)
-		}
-		if len(h.Sources) > 0 && !terms.sources {
-			add("sources", "sources is set on a %s hook; only Start hooks have sources", h.On)
-		}
-	}
+	h.eventProblems(add)
 	if strings.ContainsFunc(h.Matcher, unicode.IsControl) {
 		add("matcher", `matcher %.60q holds a control character (in YAML double quotes "\b" is a backspace: use single quotes)`, h.Matcher)
 	}
