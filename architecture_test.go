@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"conduct.go", "diagnostic.go", "limits.go", "matcher.go", "metadata.go", "text.go"},
 	{"event.go", "hooks.go", "digest.go", "result.go", "guard.go"},
 	{"node.go", "node_yaml.go", "node_json.go", "near.go", "config.go", "config_files.go", "config_hook.go", "config_object.go", "config_shape.go", "lint.go", "marshal.go", "schema.go"},
-	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "sandbox.go", "local.go", "environ.go"},
+	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go"},
 	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go"},
 	{"runtime.go", "chain.go", "record.go"},
 }

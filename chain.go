@@ -79,6 +79,7 @@ func (e *evaluation) run(hooks []*compiled) error {
 	rt, d := e.rt, e.decision
 	var err error
 	if e.payload, err = encode(e.event, rt.opts.Conduct, rt.opts.Limits); err != nil {
+		d.trace.refused = true
 		return err
 	}
 	d.Diagnostics = append(d.Diagnostics, e.payload.notes...)
@@ -163,8 +164,11 @@ func (e *evaluation) runHook(ctx context.Context, c *compiled) Step {
 // execute gives the hook its trajectory and runs it, unless its time is
 // already used up.
 func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
-	if ctx.Err() != nil {
-		return failed(FailureTimeout, ctx.Err(), "the event's budget was used up before it began")
+	if err := e.host.Err(); err != nil {
+		return failed(FailureTimeout, err, "the evaluation was over before it began")
+	}
+	if err := ctx.Err(); err != nil {
+		return failed(FailureTimeout, err, "the event's budget was used up before it began")
 	}
 	in := &invocation{event: e.event, hook: c.hook, payload: e.payload, cannotAsk: e.facts.cannotAsk}
 	if e.event.common().Trajectory != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookruntime/hooks/internal/proc"
@@ -26,7 +27,8 @@ type commandRunner struct {
 // remove, and nothing beside it on a module path.
 func newCommandRunner(c Command, sandbox Sandbox, lim Limits, conduct Conduct) (*commandRunner, error) {
 	r := &commandRunner{
-		sandbox: sandbox, dir: c.Dir, env: c.Env, lim: lim,
+		sandbox: sandbox, dir: c.Dir, lim: lim,
+		env:    append(slices.Clone(c.Env), depthEntry()),
 		reader: answerReader{conduct: conduct, lim: lim},
 	}
 	name, args, text := "bash", []string(nil), c.Line
@@ -52,7 +54,9 @@ func newCommandRunner(c Command, sandbox Sandbox, lim Limits, conduct Conduct) (
 				r.argv = append(r.argv, a)
 			}
 		}
-		r.argv = append(r.argv, "-c", text)
+		// Behind --, a line that begins with a dash is not read as options,
+		// which would make bash exit with 2: a block.
+		r.argv = append(r.argv, "-c", "--", text)
 	default:
 		// -I keeps the working folder, the user's site-packages and PYTHON*
 		// off the module path: a json.py in the workspace must not own hooks.

@@ -74,7 +74,7 @@ func (r *fileReader) item(hooks *object, m *member, n *node, i int, hook Hook, p
 	r.hook = excerpt(hook.Name)
 	defer func() { r.hook = "" }()
 	if n.kind != nodeMapping || n.tag != "" {
-		r.report(SeverityError, n.at, path, "", "hook %d of %s is %s; it must be a mapping%s", i+1, hook.On, n.describe(), ofKeys(hookKeys))
+		r.report(SeverityError, n.at, path, "", "hook %d of %s is %s; it must be a mapping%s", i+1, hook.On, n.shape(), ofKeys(hookKeys))
 		return
 	}
 	body := r.object(n, path, n.at, hookKeys, false)

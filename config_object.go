@@ -289,7 +289,7 @@ func (o *object) object(key string, keys []string, foreign bool) *object {
 		return nil
 	}
 	if n.kind != nodeMapping {
-		o.fail(key, "", "%s is %s; it must be a mapping%s", key, n.describe(), ofKeys(keys))
+		o.fail(key, "", "%s is %s; it must be a mapping%s", key, n.shape(), ofKeys(keys))
 		return nil
 	}
 	return o.r.object(n, o.key(key), o.place(key), keys, foreign)

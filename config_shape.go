@@ -205,7 +205,7 @@ func (r *fileReader) hookMap(o *object, tier Tier, agent, prefix string, ruined 
 		case !hooks.usable(m.key, m.value):
 			continue
 		case m.value.kind != nodeList:
-			hooks.fail(m.key, "", "%s is %s; it must be a list of hooks, each a mapping%s", event, m.value.describe(), ofKeys(hookKeys))
+			hooks.fail(m.key, "", "%s is %s; it must be a list of hooks, each a mapping%s", event, m.value.shape(), ofKeys(hookKeys))
 			continue
 		}
 		for i, item := range m.value.items {

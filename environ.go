@@ -46,16 +46,25 @@ func passes(key, goos string) bool {
 }
 
 // withheld tells whether a key of the host is kept from hooks that inherit its
-// environment, because it would run code before them (BASH_ENV; a function
-// that is exported as BASH_FUNC_name%% replaces a command), load code into them
-// (LD_*, PYTHONPATH), or make bash read them differently: SHELLOPTS=noexec
-// turns every guard into one that passes.
+// environment. What other programs take from theirs is not looked at.
 func withheld(key, goos string) bool {
 	switch key {
-	case "BASH_ENV", "ENV", "BASHOPTS", "SHELLOPTS":
+	case "BASH_ENV", "ENV", // run code before the hook
+		"PS4", "BASH_LOADABLES_PATH", "GCONV_PATH": // run or load code in it
+		return true
+	case "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "BASH_COMPAT":
+		// Change how bash reads a script: SHELLOPTS=noexec turns every guard
+		// into one that passes, BASH_COMPAT=3.1 what [[ =~ ]] matches.
+		return true
+	case "CDPATH", "BASH_XTRACEFD", "TMOUT":
+		// cd goes elsewhere and says so on stdout, where only the answer may
+		// stand, and traces may go there too; read gives up.
 		return true
 	}
-	return strings.HasPrefix(key, "BASH_FUNC_") ||
+	// Not IFS, GLOBIGNORE and EXECIGNORE: bash does not take them from its
+	// environment.
+	return strings.HasPrefix(key, "BASH_FUNC_") || // a function that replaces a command
+		strings.HasPrefix(key, "__BASH_FUNC<") || // the same in Apple's bash
 		strings.HasPrefix(key, "LD_") ||
 		strings.HasPrefix(key, "PYTHON") ||
 		goos == "darwin" && strings.HasPrefix(key, "DYLD_")

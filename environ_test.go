@@ -33,7 +33,8 @@ func TestEnvironment(t *testing.T) {
 			[]string{
 				"FAKE_API_KEY=canary", "BASH_ENV=/x", "ENV=/x", "BASH_FUNC_x%%=() { :; }", "SHELLOPTS=noexec", "BASHOPTS=extdebug",
 				"LD_PRELOAD=/x", "LD_LIBRARY_PATH=/x", "PYTHONPATH=/x", "PYTHONSTARTUP=/x", "DYLD_X=1", "BASH=/b", "ENVIRONMENT=e",
-				"PATH=.:/a",
+				"PS4=$(x)", "BASH_LOADABLES_PATH=/x", "GCONV_PATH=/x", "POSIXLY_CORRECT=1", "BASH_COMPAT=3.1", "BASH_XTRACEFD=1",
+				"CDPATH=/x", "TMOUT=1", "__BASH_FUNC<cat>()=() { :; }", "PATH=.:/a",
 			},
 			[]string{"FAKE_API_KEY=canary", "DYLD_X=1", "BASH=/b", "ENVIRONMENT=e", "PATH=/a"}},
 		{"inherit on macOS", Local{InheritEnv: true}, "darwin",

@@ -343,5 +343,13 @@ func interpreterOf(script string) (name string, args []string, err error) {
 	case len(fields) == 2 && fields[0] == "#!/usr/bin/env" && fields[1] == "python3" && strings.HasPrefix(line, "#!"):
 		return "python3", nil, nil
 	}
-	return "", nil, fmt.Errorf("script begins with %.40q; it must begin with #!/bin/bash (arguments allowed) or #!/usr/bin/env python3", line)
+	// Of the script, which may hold secrets, only the interpreter is quoted.
+	begins := "does not begin with #!"
+	if strings.HasPrefix(line, "#!") {
+		begins = fmt.Sprintf("begins with %.40q", fields[0])
+		if len(fields) > 1 {
+			begins += " and more"
+		}
+	}
+	return "", nil, fmt.Errorf("script %s; it must begin with #!/bin/bash (arguments allowed) or #!/usr/bin/env python3", begins)
 }

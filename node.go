@@ -87,6 +87,15 @@ func (n *node) describe() string {
 	return "nothing"
 }
 
+// shape is describe for a place where no text is wanted. A text there is not
+// quoted: it may be what a hook was meant to run, with a secret in it.
+func (n *node) shape() string {
+	if n.kind == nodeScalar {
+		return "a text"
+	}
+	return n.describe()
+}
+
 // excerpt cuts a text that is quoted in a message, so that no message is
 // longer than a person reads, and spells out control characters, so that a
 // message stays one line.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hookruntime/hooks/internal/wire"
 )
 
 func encodeString(t *testing.T, ev Event, c Conduct) string {
@@ -163,6 +165,47 @@ func TestParseEvent(t *testing.T) {
 	assert.Len(t, err.(interface{ Unwrap() []error }).Unwrap(), 2, "all errors at once")
 }
 
+// firstWins fails unless a reader that keeps the first of two equal keys sees
+// our fields, whatever the metadata is called; and in Hardened conduct one that
+// folds case and keeps the last, as encoding/json does, too.
+func firstWins(t *testing.T, ev Event, contract []byte) {
+	t.Helper()
+	hardened, err := encode(ev, Hardened, Limits{}.withDefaults())
+	if err != nil {
+		return // colliding keys
+	}
+	bare := ev.clone()
+	bare.common().Metadata = nil
+	alone, err := EncodeEvent(bare)
+	if err != nil || !strings.HasPrefix(string(contract), strings.TrimSuffix(string(alone), "}\n")) {
+		t.Fatalf("metadata stands before a field: %q, %v", contract, err)
+	}
+	fields, err := wire.Members(alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last map[string]json.RawMessage
+	seen, want := map[string]string{}, map[string]string{}
+	if err := json.Unmarshal(hardened.append(nil, ev.common().literalSummary()), &last); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range last {
+		for _, f := range fields {
+			if strings.EqualFold(f.Key, key) {
+				seen[f.Key] += string(value)
+			}
+		}
+	}
+	for _, f := range fields {
+		want[f.Key] = string(f.Value)
+	}
+	for key := range want {
+		if post, ok := ev.(*PostToolUse); !(ok && post.Resumed) && seen[key] != want[key] {
+			t.Fatalf("a reader that folds case sees %q in %s, not %q", seen[key], key, want[key])
+		}
+	}
+}
+
 // FuzzPayload: encode∘parse is byte-stable for any object the encoder wrote,
 // and a reader that keeps the first of two equal keys sees our fields.
 func FuzzPayload(f *testing.F) {
@@ -200,5 +243,6 @@ func FuzzPayload(f *testing.F) {
 		if !strings.HasPrefix(string(first), `{"hook_event_name":"`+string(ev.EventName())+`",`) || strings.Count(string(first), "\n") != 1 {
 			t.Fatalf("not one line that begins with our fields: %q", first)
 		}
+		firstWins(t, ev, first)
 	})
 }

@@ -270,6 +270,7 @@ type trace struct {
 	selection *selection
 	ran       []Step // in chain order
 	endedBy   *Step
+	refused   bool // the event could not be given to hooks (IN-10)
 }
 
 // steps yields a step for every hook of the event, and of other events too for
@@ -293,7 +294,9 @@ func (t *trace) steps(plan bool) iter.Seq[Step] {
 			s.Why = t.facts.why(c, s.Fate, t.selection)
 			if s.Fate == FatePlanned && !plan {
 				s.Fate, s.Why = FateNotReached, "not reached: the evaluation was cancelled"
-				if t.endedBy != nil {
+				if t.refused {
+					s.Why = "not reached: the event was refused"
+				} else if t.endedBy != nil {
 					s.Why = fmt.Sprintf("not reached: %s ended the chain with %s", t.endedBy.Hook, t.endedBy.Decision)
 				}
 			}

@@ -53,8 +53,9 @@ type Runtime struct {
 }
 
 // New checks and compiles the hooks. nil options mean the zero Options. All
-// findings are reported at once, as a [*ConfigError]; the hooks are copied.
-// It may be called concurrently.
+// findings are reported at once, as a [*ConfigError]; the hooks are copied. In
+// a process that was started by hooks inside hooks, [MaxDepth] deep, command
+// hooks are refused with a [*DepthError]. It may be called concurrently.
 func New(hooks []Hook, opts *Options) (*Runtime, error) {
 	rt := &Runtime{abandoned: new(atomic.Int64)}
 	if opts != nil {
@@ -144,6 +145,9 @@ func (rt *Runtime) ready(hooks []Hook) (*Runtime, error) {
 
 // compile fills rt, whose options are set.
 func (rt *Runtime) compile(hooks []Hook) error {
+	if err := checkDepth(hooks); err != nil {
+		return err
+	}
 	rt.opts.Limits = rt.opts.Limits.withDefaults()
 	if rt.sandbox = rt.opts.Sandbox; rt.sandbox == nil {
 		rt.sandbox = &Local{}

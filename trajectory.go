@@ -64,7 +64,7 @@ func (p *placement) place(ctx context.Context, sandbox Sandbox) (*string, *Failu
 	}
 	path, err := sandbox.Put(ctx, transcriptName(), bytes.NewReader(content))
 	if err != nil {
-		return nil, &Failure{Kind: FailureError, Message: "the trajectory could not be placed: " + err.Error(), Err: err}
+		return nil, preparation(ctx, err, "the trajectory could not be placed: "+err.Error())
 	}
 	p.files = append(p.files, placedFile{sandbox, path})
 	p.field = &path
@@ -85,29 +85,33 @@ func transcriptName() string {
 func (p *placement) trajectory(ctx context.Context) ([]byte, *Failure) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closed:
+	if p.closed {
 		return nil, &Failure{Kind: FailureError, Message: "the event is over"}
-	case p.read && p.err != nil:
-		// The deadline that the writer missed was an earlier hook's.
-		return nil, &Failure{Kind: FailureError, Message: p.err.Message, Err: p.err.Err}
-	case p.read:
+	}
+	if !p.read {
+		p.read = true
+		p.data, p.err = guarded(ctx, p.abandoned, func(ctx context.Context) ([]byte, error) {
+			var buf bytes.Buffer
+			err := p.common.Trajectory(ctx, &buf)
+			return bytes.TrimSpace(buf.Bytes()), err
+		})
+	}
+	if p.err == nil {
 		return p.data, nil
 	}
-	p.read = true
-	p.data, p.err = guarded(ctx, p.abandoned, func(ctx context.Context) ([]byte, error) {
-		var buf bytes.Buffer
-		err := p.common.Trajectory(ctx, &buf)
-		return bytes.TrimSpace(buf.Bytes()), err
-	})
-	if p.err != nil {
-		p.data = nil
-		if p.err.Kind != FailureTimeout {
-			p.err.Kind = FailureError
-		}
-		p.err.Message = "the trajectory's writer failed: " + p.err.Message
+	// A failure of this hook, not of the one that asked first: its deadline
+	// is not this one's.
+	return nil, preparation(ctx, p.err.Err, "the trajectory's writer failed: "+p.err.Message)
+}
+
+// preparation is a failure before a hook began. It is a timeout where it has
+// used up the hook's time.
+func preparation(ctx context.Context, err error, message string) *Failure {
+	f := &Failure{Kind: FailureError, Message: message, Err: err}
+	if ctx.Err() != nil {
+		f.Kind = FailureTimeout
 	}
-	return p.data, p.err
+	return f
 }
 
 // writer is the trajectory for a Func that runs under hook. Whatever context

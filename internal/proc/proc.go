@@ -32,7 +32,7 @@ const (
 	// dieTime is how long the process may take to die of SIGKILL. It counts on
 	// a busy machine, where a large process takes a while to be torn down, and
 	// ends the wait for one that no signal can end.
-	dieTime = 200 * time.Millisecond
+	dieTime = 500 * time.Millisecond
 )
 
 // Cmd is what [Run] starts.
@@ -80,10 +80,11 @@ const (
 // that does not read its stdin, or closes it, is not an error.
 //
 // When ctx is done, the group is killed at once, without a word of warning: a
-// hook must not be able to prolong its deadline. Run then returns at once, at
-// the latest after some 200 ms, with what the process wrote until then. A process that ended by
-// itself before it was killed keeps its exit; the caller tells the cases apart
-// by ctx.Err and the Exit.
+// hook must not be able to prolong its deadline. Run then returns at once, with
+// what the process wrote until then: within some 100 ms if an escaped child
+// holds the pipes, within 500 ms if the process does not die. A process that
+// ended by itself before it was killed keeps its exit; the caller tells the
+// cases apart by ctx.Err and the Exit.
 //
 // After Run has returned, the writers are not written to and Stdin is not
 // read. No goroutine, descriptor or zombie stays, with one exception: a process

@@ -58,21 +58,33 @@ func TestEnvironmentIsWhatIsGiven(t *testing.T) {
 	}
 }
 
-func TestOwnSession(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc")
-	}
-	c, stdout, stderr := bash(`echo $$; cat /proc/$$/stat; read x </dev/tty && exit 9; exit 0`)
-	wantExit(t, mustRun(t, t.Context(), c, soon), Exit{})
-	lines := strings.Split(stdout.String(), "\n")
-	f := strings.Fields(lines[1])
-	if pid := lines[0]; f[4] != pid || f[5] != pid {
-		t.Errorf("process %s has group %s and session %s", pid, f[4], f[5])
+// A hook is out of reach of the terminal, as the terminal is of the hook.
+func TestOwnGroup(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	c, stdout, stderr := bash(`echo $$; ps -o pgid= -p $$; read x </dev/tty && exit 9; exit 0`)
+	wantExit(t, mustRun(t, ctx, c, soon), Exit{})
+	if f := strings.Fields(stdout.String()); len(f) == 2 && f[0] != f[1] {
+		t.Errorf("process %s has group %s", f[0], f[1])
 	}
 	if !strings.Contains(stderr.String(), "/dev/tty") {
 		t.Errorf("/dev/tty could be opened; stderr: %q", stderr)
 	}
 }
+
+// The same under a host with a terminal, which tests do not have.
+func TestOwnGroupOfTerminal(t *testing.T) {
+	const pty = `import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))`
+	out, err := exec.Command("python3", "-c", pty, os.Args[0], "-test.run=^(TestOwnGroup|TestHasTerminal)$", "-test.v").CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip(err)
+	}
+	if err != nil || !bytes.Contains(out, []byte("terminal: true")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestHasTerminal(t *testing.T) { t.Logf("terminal: %v", hasTerminal()) }
 
 // F02: children that keep the outputs open.
 func TestChildKeepsPipesOpen(t *testing.T) {
