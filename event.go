@@ -65,6 +65,11 @@ type Common struct {
 	Turn, MaxTurns int
 	// Child marks the loop of a sub-agent: it decides which hooks are in
 	// scope (SUB-1), and a child cannot ask (SUB-3).
+	// What else a child is, is the host's to keep (SUB-5): it inherits the
+	// effective run mode of its parent; what a permission rule of the host
+	// would ask is allowed in an Autonomous child and blocked in Review and
+	// ReadOnly, since nobody can be asked; it may use a browser session that
+	// is connected, and not request one. Its hooks are in telemetry as any.
 	Child bool
 	// CannotAsk marks a loop without anybody to ask: an ask becomes a deny.
 	CannotAsk bool
