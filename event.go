@@ -80,7 +80,8 @@ type Common struct {
 	// may be called from another goroutine than Evaluate's. nil: none.
 	Trajectory func(ctx context.Context, w io.Writer) error
 	// ExecutionSummary is the path of a trajectory file that the host keeps
-	// itself. It is written as it is and never opened by the runtime. An
+	// itself. It is written as it is and never opened by the runtime: tools of
+	// prompt hooks can read it where Options.PromptFolders hold it. An
 	// event with both it and a Trajectory is refused.
 	ExecutionSummary string
 	// Metadata is flattened into the top level of the payload (IN-8).
