@@ -40,5 +40,8 @@ func (h *Hook) Digest() string {
 	case Func:
 		add(b.bodyType())
 	}
+	if h.Dialect != HookContract { // digests of the first dialect stay what they were
+		add("dialect", h.Dialect.String())
+	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // Local runs command hooks on this machine, as the user of the host process.
-// It implements [Sandbox] and [Interpreters]. The zero value is ready; a Local
-// has no state, and its methods may be called concurrently as long as nobody
-// changes its fields.
+// It implements [Sandbox], [Interpreters] and [Homes]. The zero value is ready;
+// a Local has no state, and its methods may be called concurrently as long as
+// nobody changes its fields.
 //
 // Hooks do not see the environment of the host, which tends to hold secrets,
 // but what programs ordinarily need of it: PATH without its relative entries,
@@ -50,6 +50,7 @@ type Local struct {
 var (
 	_ Sandbox      = (*Local)(nil)
 	_ Interpreters = (*Local)(nil)
+	_ Homes        = (*Local)(nil)
 )
 
 // Exec implements [Sandbox]. It returns within a quarter of a second after ctx
@@ -83,22 +84,26 @@ func (l *Local) Exec(ctx context.Context, p Process) (Exit, error) {
 // get, its relative entries left out: a program that lies in a workspace must
 // not become the interpreter of every hook. On Windows, "python3" may also be
 // python.exe, and the launchers that Windows itself puts on PATH are skipped:
-// its bash is the one of another system (WSL), its python opens a shop.
+// its bash is the one of another system (WSL), its python opens a shop. Only
+// there, "powershell" is powershell.exe or pwsh.exe.
 func (l *Local) Interpreter(name string) ([]string, error) {
 	env := l.environment(os.Environ(), runtime.GOOS)
 	dirs := absoluteEntries(lookup(env, "PATH", runtime.GOOS), runtime.GOOS)
 	programs := []string{name}
 	var tried string
 	switch {
-	case name != "bash" && name != "python3":
+	case name != "bash" && name != "python3" && (name != "powershell" || runtime.GOOS != "windows"):
 		return nil, fmt.Errorf("hooks: no interpreter is called %q; there are bash and python3", name)
 	case runtime.GOOS == "windows":
 		dirs = slices.DeleteFunc(dirs, func(dir string) bool {
 			return holdsLaunchers(dir, lookup(env, "SystemRoot", runtime.GOOS))
 		})
 		programs = []string{name + ".exe"}
-		if name == "python3" {
+		switch name {
+		case "python3":
 			programs = append(programs, "python.exe")
+		case "powershell":
+			programs = append(programs, "pwsh.exe")
 		}
 	case name == "bash":
 		if path, err := exec.LookPath("/bin/bash"); err == nil {
@@ -117,6 +122,19 @@ func (l *Local) Interpreter(name string) ([]string, error) {
 	}
 	return nil, fmt.Errorf("hooks: %s was not found: looked %son the absolute entries of PATH (%s)",
 		name, tried, strings.Join(dirs, string(filepath.ListSeparator)))
+}
+
+// Home implements [Homes]: HOME as hooks get it, on Windows USERPROFILE.
+func (l *Local) Home() (string, error) {
+	key := "HOME"
+	if runtime.GOOS == "windows" {
+		key = "USERPROFILE"
+	}
+	home := lookup(l.environment(os.Environ(), runtime.GOOS), key, runtime.GOOS)
+	if !isAbsolute(home, runtime.GOOS) {
+		return "", fmt.Errorf("hooks: there is no home folder: %s is %q", key, home)
+	}
+	return home, nil
 }
 
 // putPrefix begins the name of every folder that Put makes; digits follow.

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -18,14 +19,15 @@ const (
 	OutcomeAsk                      // ask the user
 	OutcomeDeny                     // blocked
 	OutcomeErrored                  // of a hook only: it failed, and its fail mode let it
+	OutcomeStop                     // the whole run stops ([VSCode] only)
 )
 
-var outcomeNames = [...]string{"", "pass", "allow", "reject", "ask", "deny", "error"}
+var outcomeNames = [...]string{"", "pass", "allow", "reject", "ask", "deny", "error", "stop"}
 
 // String returns the spelling of TEL-1 and TEL-2: "pass", "allow", "reject",
-// "ask", "deny", "error", and "" for OutcomeUndecided.
+// "ask", "deny", "error", "stop", and "" for OutcomeUndecided.
 func (o Outcome) String() string {
-	if o < OutcomeUndecided || o > OutcomeErrored {
+	if o < OutcomeUndecided || o > OutcomeStop {
 		return "invalid"
 	}
 	return outcomeNames[o]
@@ -62,6 +64,20 @@ type Result struct {
 	Context string
 	// Metadata is carried to a later event (AGG-8, MD-1).
 	Metadata Metadata
+
+	// The rest is heard of hooks of [VSCode] only.
+
+	// StopRun stops the whole run, for the reason that the user is shown. A
+	// StopReason stops it too.
+	StopRun    bool
+	StopReason string
+	// SystemMessage is a warning that the user is shown.
+	SystemMessage string
+	// UpdatedInput is a JSON object that replaces the whole input of the tool,
+	// in PreToolUse; nil leaves it.
+	UpdatedInput json.RawMessage
+
+	byExit bool // an exit code rejects, and Reason is its message
 }
 
 // Pass lets the event proceed. It is the zero Result.
@@ -107,6 +123,9 @@ func firstUsable(texts ...string) string {
 	}
 	return ""
 }
+
+// stops reports whether the answer stops the run.
+func (r *Result) stops() bool { return r.StopRun || strings.TrimSpace(r.StopReason) != "" }
 
 // blocks reports whether the answer rejects, denies or asks.
 func (r *Result) blocks() bool {

@@ -2,7 +2,9 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -37,6 +39,12 @@ type Options struct {
 	// evaluation. It is called from Evaluate and must be safe for concurrent
 	// use; it should return quickly.
 	Observe func(ctx context.Context, r Record)
+	// ValidateInput, if set, says why the input of a tool that a hook of
+	// [VSCode] wants in place of the real one does not fit the tool; nil when
+	// it does. The input is one JSON object within the Limits. Without it any
+	// object is accepted, with a diagnostic. It is called from Evaluate, and
+	// must be safe for concurrent use.
+	ValidateInput func(tool string, input json.RawMessage) error
 	// CutReasons cuts reasons in records at 256 characters (TEL-4).
 	CutReasons bool
 }
@@ -220,8 +228,11 @@ func (o *Options) problems() []Diagnostic {
 // compileHook compiles a valid hook.
 func (rt *Runtime) compileHook(h *Hook) (*compiled, *problem) {
 	row, conduct := h.On.row(), rt.opts.Conduct
-	c := &compiled{hook: h, row: row}
-	if row.tool {
+	c := &compiled{hook: h, row: row, terms: h.terms()}
+	switch {
+	case row.tool && !h.Dialect.facts().matchers:
+		c.matcher = compileMatcher("*", conduct)
+	case row.tool:
 		c.matcher = compileMatcher(h.Matcher, conduct)
 		if conduct == Hardened && h.Matcher == "" { // QRK-13
 			return nil, &problem{"matcher", fmt.Sprintf(`matcher is missing: a %s hook without one never fires ("*" matches every tool)`, h.On)}
@@ -233,9 +244,17 @@ func (rt *Runtime) compileHook(h *Hook) (*compiled, *problem) {
 	reader := answerReader{conduct: conduct, lim: rt.opts.Limits}
 	switch b := h.Run.(type) {
 	case Command:
-		runner, err := newCommandRunner(b, rt.sandbox, rt.opts.Limits, conduct)
+		does := &manners[h.Dialect]
+		runner, err := newCommandRunner(b, rt.sandbox, rt.opts.Limits, does.line, does.exits(row, conduct, rt.opts.Limits))
 		if err != nil {
 			return nil, &problem{"command", err.Error()}
+		}
+		if h.Dialect.facts().folders {
+			home, err := homeFor(b.Dir, rt.sandbox)
+			if err != nil {
+				return nil, &problem{"cwd", err.Error()}
+			}
+			runner.folder = func(workspace string) string { return folderOf(b.Dir, workspace, home, runtime.GOOS) }
 		}
 		c.executor = runner
 	case Prompt:

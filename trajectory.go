@@ -44,14 +44,15 @@ type placedFile struct {
 // the evaluation's context is done.
 const removeTimeout = 5 * time.Second
 
-// place returns the path a hook sees, nil for null. The file stays until
-// remove or close.
-func (p *placement) place(ctx context.Context, sandbox Sandbox) (*string, *Failure) {
+// place returns the path a hook sees, nil for none. The file stays until
+// remove or close. A hook that does not share sees the trajectory itself in
+// both conducts, and leaves the field as it is.
+func (p *placement) place(ctx context.Context, sandbox Sandbox, shares bool) (*string, *Failure) {
 	if p.common.Trajectory == nil {
 		return p.common.literalSummary(), nil
 	}
 	var content []byte
-	if p.conduct == Contract && p.field != nil {
+	if p.conduct == Contract && p.field != nil && shares {
 		content = []byte(*p.field)
 	} else {
 		var failure *Failure
@@ -67,7 +68,9 @@ func (p *placement) place(ctx context.Context, sandbox Sandbox) (*string, *Failu
 		return nil, preparation(ctx, err, "the trajectory could not be placed: "+err.Error())
 	}
 	p.files = append(p.files, placedFile{sandbox, path})
-	p.field = &path
+	if shares {
+		p.field = &path
+	}
 	return &path, nil
 }
 

@@ -133,7 +133,7 @@ func anyStory(docs []*yaml.Node) bool {
 // The keys of events and stories; never written to.
 var (
 	eventKeys = []string{"payload", "payload_file", "with", "model", "want"}
-	storyKeys = append([]string{"story", "clauses", "needs", "conduct", "hooks"}, append(eventKeys, "then")...)
+	storyKeys = append([]string{"story", "clauses", "needs", "conduct", "dialect", "hooks"}, append(eventKeys, "then")...)
 )
 
 func (r *fileReader) story(n *yaml.Node) *Story {
@@ -141,6 +141,7 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 	hooked := false
 	var first []pair
 	var then *yaml.Node
+	s.dialect = r.dialect(n)
 	var conduct string
 	for _, p := range r.pairs(n, "a story", storyKeys...) {
 		switch p.key {
@@ -153,7 +154,8 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 		case "conduct":
 			conduct = r.word(p.value, "conduct", "contract", "hardened", "both")
 		case "hooks":
-			s.hooks, hooked = r.hooks(p.value), true
+			s.hooks, hooked = r.hooks(p.value, s.dialect), true
+		case "dialect": // read before the others
 		case "then":
 			then = p.value
 		default:
@@ -175,6 +177,19 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 	r.conducts(s, conduct, n)
 	return s
 }
+
+// dialect returns the dialect of a story, which decides how the rest is read.
+func (r *fileReader) dialect(n *yaml.Node) (d hooks.Dialect) {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "dialect" {
+			_ = d.UnmarshalText([]byte(r.word(n.Content[i+1], "dialect", dialects()...)))
+		}
+	}
+	return d
+}
+
+// dialects are the names of the dialects.
+func dialects() []string { return []string{hooks.HookContract.String(), hooks.VSCode.String()} }
 
 // conducts decides in which conducts the story is run: the one it names, else
 // those that it wants results for, else contract. Every event must then say
@@ -277,8 +292,8 @@ func (r *fileReader) payload(p pair, before *Event) []byte {
 // before; the second list only when both are of one tool call. Neither is ever
 // written to.
 var (
-	inherited     = []string{"agent_name", "current_turn", "max_turns"}
-	inheritedCall = []string{"tool_name", "tool_input", "call_id"}
+	inherited     = []string{"agent_name", "current_turn", "max_turns", "session_id", "cwd"}
+	inheritedCall = []string{"tool_name", "tool_input", "call_id", "tool_use_id"}
 )
 
 func inherit(data, before []byte) []byte {
