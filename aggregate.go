@@ -79,7 +79,8 @@ func (d *Decision) ForModel() string {
 func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }
 
 // fold turns the steps that ran into the decision. It is a pure function of
-// its arguments (AGG-3 to AGG-9).
+// its arguments (AGG-3 to AGG-9). A text of control characters alone is not
+// blank to the hook's reader, but it is to the model: it gets the default.
 func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
 	d.Outcome = OutcomePass
 	var decided *Step
@@ -95,7 +96,7 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 		}
 		switch s.heard {
 		case OutcomeReject:
-			reason := cleanText(s.Reason, lim.Text)
+			reason := firstUsable(cleanText(s.Reason, lim.Text), defaultReason)
 			reasons = append(reasons, reason)
 			d.Rejections = append(d.Rejections, Rejection{s.Hook, reason})
 			d.prompted = d.prompted || s.Type == "prompt"
@@ -141,9 +142,9 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 	case OutcomeReject:
 		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
 	case OutcomeDeny:
-		d.Reason = cleanText(decided.Reason, lim.Text)
+		d.Reason = firstUsable(cleanText(decided.Reason, lim.Text), defaultReason)
 	case OutcomeAsk:
-		d.Question = cleanText(decided.Question, lim.Text)
+		d.Question = firstUsable(cleanText(decided.Question, lim.Text), defaultQuestion)
 		if cannotAsk {
 			d.denyAsk(row)
 		}
