@@ -104,8 +104,8 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 			d.Allows = append(d.Allows, s.Hook)
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow || s.heard == OutcomeReject {
-			if strings.TrimSpace(s.Context) != "" {
-				context = s.Context // the last one wins (AGG-7)
+			if text := cleanText(s.Context, lim.Text); strings.TrimSpace(text) != "" {
+				context = text // the last one wins (AGG-7)
 			}
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow {
@@ -126,7 +126,7 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 		d.Allows = nil
 	}
 	if row.context && !muted && (d.Outcome == OutcomePass || d.Outcome == OutcomeReject) { // AGG-6, ST-2
-		d.Context = cleanText(context, lim.Text)
+		d.Context = context
 	}
 	if row.metadata && (d.Outcome == OutcomePass || d.Outcome == OutcomeAllow) {
 		if d.Outcome == OutcomeAllow && row.marksAllower {
