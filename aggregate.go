@@ -109,7 +109,9 @@ func (d *Decision) ForModel() string {
 func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }
 
 // foldContract turns steps of the hook data contract into a decision. It is a
-// pure function of its arguments (AGG-3 to AGG-9).
+// pure function of its arguments (AGG-3 to AGG-9). A text of control characters
+// alone is not blank to the hook's reader, but it is to the model: it gets the
+// default.
 func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
 	terms := &row.terms[HookContract]
 	d.Outcome = OutcomePass
@@ -126,15 +128,20 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 		}
 		switch s.heard {
 		case OutcomeReject:
-			reasons = append(reasons, s.Reason) // joined first, so that a cut one is marked once
-			d.Rejections = append(d.Rejections, Rejection{s.Hook, cleanText(s.Reason, lim.Text)})
+			reason := firstUsable(cleanText(s.Reason, lim.Text), defaultReason)
+			if reason == defaultReason {
+				reasons = append(reasons, reason)
+			} else {
+				reasons = append(reasons, s.Reason) // joined first, so that a cut one is marked once
+			}
+			d.Rejections = append(d.Rejections, Rejection{s.Hook, reason})
 			d.prompted = d.prompted || s.Type == "prompt"
 		case OutcomeAllow:
 			d.Allows = append(d.Allows, s.Hook)
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow || s.heard == OutcomeReject {
-			if strings.TrimSpace(s.Context) != "" {
-				context = s.Context // the last one wins (AGG-7)
+			if text := cleanText(s.Context, lim.Text); strings.TrimSpace(text) != "" {
+				context = text // the last one wins (AGG-7)
 			}
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow {
@@ -155,7 +162,7 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 		d.Allows = nil
 	}
 	if terms.context && !muted && (d.Outcome == OutcomePass || d.Outcome == OutcomeReject) { // AGG-6, ST-2
-		d.Context = cleanText(context, lim.Text)
+		d.Context = context
 	}
 	if terms.metadata && (d.Outcome == OutcomePass || d.Outcome == OutcomeAllow) {
 		if d.Outcome == OutcomeAllow && row.marksAllower {
@@ -171,9 +178,9 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 	case OutcomeReject:
 		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
 	case OutcomeDeny:
-		d.Reason = cleanText(decided.Reason, lim.Text)
+		d.Reason = firstUsable(cleanText(decided.Reason, lim.Text), defaultReason)
 	case OutcomeAsk:
-		d.Question = cleanText(decided.Question, lim.Text)
+		d.Question = firstUsable(cleanText(decided.Question, lim.Text), defaultQuestion)
 		if cannotAsk {
 			d.denyAsk(row)
 		}

@@ -140,6 +140,9 @@ func TestDelivery(t *testing.T) {
 	blank := says(TierUserGlobal, "blank", Pass().WithContext(" \n"))
 	d := evaluate(t, newRuntime(t, nil, says(TierSystem, "a", Pass().WithContext("kept")), blank), &PreToolUse{ToolName: "T"})
 	assert.Equal(t, "kept", d.Context, "white space is no context")
+	blank = says(TierUserGlobal, "blank", Pass().WithContext("\x07\x1b"))
+	d = evaluate(t, newRuntime(t, nil, says(TierSystem, "a", Pass().WithContext("kept")), blank), &PreToolUse{ToolName: "T"})
+	assert.Equal(t, "kept", d.Context, "nor are control characters")
 }
 
 // TestCallsAlternate: one Runtime, one tool name; child and parent, two agents

@@ -113,7 +113,10 @@ func TestFailuresStayInTheStep(t *testing.T) {
 		`head -c 1100000 /dev/zero; echo secret >&2`: FailureOutput,
 	} {
 		h := command("h", Command{Line: line})
-		h.FailMode, h.Timeout = FailBlock, 500*time.Millisecond
+		h.FailMode, h.Timeout = FailBlock, 20*time.Second
+		if kind == FailureTimeout {
+			h.Timeout = time.Second
+		}
 		d := evaluate(t, newRuntime(t, nil, h), &PreToolUse{ToolName: "T"})
 		s := slices.Collect(d.Steps())[0]
 		require.NotNil(t, s.Failure, line)

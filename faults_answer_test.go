@@ -90,6 +90,10 @@ func TestFaultyAnswers(t *testing.T) {
 		{"F37", `echo '{"decision":"block","reason":"\t\n"}'`, "pass", plain},
 		{"F37", `echo '  ' >&2; exit 2`, plain, ""},
 		{"F37", `printf '\n\n' >&2; exit 2`, plain, ""},
+		{"F37", `printf '\033\a' >&2; exit 2`, plain, ""},
+		{"F37", `echo '{"ok":false,"reason":"\u0007"}'`, plain, ""},
+		{"F37", `echo '{"hookSpecificOutput":{"permissionDecision":"deny"},"reason":"\u0000"}'`, "deny Blocked by hook", ""},
+		{"F37", `echo '{"hookSpecificOutput":{"permissionDecision":"ask"},"reason":"\u0007"}'`, "ask A hook asks for confirmation.", ""},
 		// Siblings of F36: bash must not read a line as options, on which it
 		// exits with 2.
 		{"F36", `-x`, exit, ""},
@@ -121,9 +125,10 @@ func TestFaultyAnswersOnStop(t *testing.T) {
 		`echo '{"ok":false}'`:                       {"reject Blocked by hook", ""},
 		`echo '{"decision":"block","reason":""}'`:   {"reject Blocked by hook", ""},
 		`echo '{"decision":"block","reason":"\n"}'`: {"pass", "reject Blocked by hook"},
-		`exit 2`:                   {"reject Blocked by hook", ""},
-		`printf ' \t' >&2; exit 2`: {"reject Blocked by hook", ""},
-		`exit 1`:                   {`reject Hook "h" failed (exit). (exit)`, ""},
+		`exit 2`:                    {"reject Blocked by hook", ""},
+		`printf '\033' >&2; exit 2`: {"reject Blocked by hook", ""},
+		`printf ' \t' >&2; exit 2`:  {"reject Blocked by hook", ""},
+		`exit 1`:                    {`reject Hook "h" failed (exit). (exit)`, ""},
 		`echo '{"hookSpecificOutput":{"permissionDecision":"ask"}}'`: {"pass", ""},
 	} {
 		for c, want := range map[Conduct]string{Contract: want[0], Hardened: cmp.Or(want[1], want[0])} {

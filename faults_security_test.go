@@ -21,6 +21,7 @@ import (
 // relative entry of PATH, or in a HOME that is the workspace, does not run and
 // does not change what runs.
 func TestPlantedFilesRunNothing(t *testing.T) {
+	_, noPython := exec.LookPath("python3")
 	workspace, temp, marks := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, dir := range []string{workspace, temp, filepath.Join(workspace, "bin")} {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
@@ -49,7 +50,7 @@ func TestPlantedFilesRunNothing(t *testing.T) {
 		{Script: "#!/bin/bash -eu\n" + cat},
 		{Line: `command -v jq >/dev/null || { ` + reject + `; exit; }; jq -c '{ok: false, reason: "R"}'`},
 	}
-	if _, err := exec.LookPath("python3"); err == nil {
+	if noPython == nil {
 		commands = append(commands, Command{Script: "#!/usr/bin/env python3\nimport json, re, sys, tempfile\n" +
 			"print(json.dumps({'ok': 'tool_name' not in json.load(sys.stdin), 'reason': re.sub('x', 'R', 'x')}))"})
 	}

@@ -38,7 +38,9 @@ type Process struct {
 	// Dir is the working folder; empty is the sandbox's own.
 	Dir string
 	// Env holds "KEY=value" entries added to the sandbox's environment; a
-	// later entry wins over an earlier one, and over the sandbox's.
+	// later entry wins over an earlier one, and over the sandbox's. HOOKS_DEPTH
+	// is always among them and must reach the process: it is what ends a hook
+	// that starts its own host (see [MaxDepth]).
 	Env []string
 	// Stdin yields the input; nil is an empty input.
 	Stdin io.Reader

@@ -1,11 +1,14 @@
 package proc
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // streams are the pipes between us and one process. They are ours, not those
@@ -13,8 +16,9 @@ import (
 // holds one.
 type streams struct {
 	ours, theirs []*os.File
-	input        func()   // feeds stdin; nil without one
-	outputs      []func() // each drains one output
+	reads        []*os.File // those of ours that are drained
+	input        func()     // feeds stdin; nil without one
+	outputs      []func()   // each drains one output
 	copies       sync.WaitGroup
 }
 
@@ -62,9 +66,14 @@ func (s *streams) output(dst io.Writer) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.theirs, s.ours = append(s.theirs, w), append(s.ours, r)
+	s.theirs, s.ours, s.reads = append(s.theirs, w), append(s.ours, r), append(s.reads, r)
 	s.outputs = append(s.outputs, func() {
-		if _, err := io.Copy(dst, r); err != nil {
+		_, err := io.Copy(dst, r)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			// Nobody waits for the end any more; what has been written counts.
+			copyWaiting(dst, r)
+		case err != nil:
 			// dst may have had enough. The process must neither stop at a
 			// full pipe nor die of a closed one.
 			_, _ = io.Copy(io.Discard, r)
@@ -97,9 +106,16 @@ func (s *streams) copy() (drained <-chan struct{}) {
 	return done
 }
 
-// close closes our ends, which wakes the copies up, and waits for them.
+// close ends the copies and waits for them. What waits in a pipe is still
+// copied: on a machine that is far too busy, none of our goroutines may have
+// run since the process wrote its answer, and an answer that is lost reads like
+// one that was never given.
 func (s *streams) close() {
-	closeAll(s.ours)
+	for _, f := range s.ours {
+		if !slices.Contains(s.reads, f) || f.SetReadDeadline(time.Now()) != nil {
+			_ = f.Close() // stdin, and everything where pipes have no deadlines
+		}
+	}
 	s.copies.Wait()
 }
 
