@@ -167,7 +167,8 @@ func TestExecutionRecords(t *testing.T) {
 
 // clause: TEL-2
 //
-// The fields are those of the contract, and there is none for a call id.
+// The fields are those of the contract, and the hook's dialect; there is none
+// for a call id.
 func TestRecordFields(t *testing.T) {
 	fields := func(r Record) string {
 		var names []string
@@ -177,7 +178,7 @@ func TestRecordFields(t *testing.T) {
 		slices.Sort(names)
 		return strings.Join(names, " ")
 	}
-	assert.Equal(t, "AgentName Decision DurationMs ExceptionType HookEventType HookName HookType Reason Tier ToolName", fields(ExecutionRecord{}))
+	assert.Equal(t, "AgentName Decision Dialect DurationMs ExceptionType HookEventType HookName HookType Reason Tier ToolName", fields(ExecutionRecord{}))
 	assert.Equal(t, "AgentHooksRun AgentName AllowingHook DurationMs FinalDecision HookEventType HooksConfigured HooksRun RejectionCount SystemHooksRun ToolName UserGlobalHooksRun", fields(EvaluationRecord{}))
 }
 
