@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"node.go", "node_yaml.go", "node_json.go", "near.go", "config.go", "config_files.go", "config_hook.go", "config_object.go", "config_shape.go", "jsonc.go", "vscode_config.go", "lint.go", "marshal.go", "schema.go"},
 	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go", "shell.go", "vscode_payload.go"},
 	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go", "vscode_answer.go", "vscode_fold.go", "combine.go", "manner.go"},
-	{"runtime.go", "input.go", "chain.go", "record.go"},
+	{"runtime.go", "input.go", "chain.go", "flight.go", "record.go"},
 	// The lifecycle hooks: what they are, who runs them, the three owners.
 	{"change.go", "message.go", "toolcall.go", "parent.go", "thread.go"},
 	{"lifecycle.go"},

@@ -43,9 +43,10 @@ func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (Decision, error) {
 
 // run is apart from Evaluate so that an event without hooks does not allocate.
 func (rt *Runtime) run(ctx context.Context, ev Event, d Decision, hooks []*compiled) (Decision, error) {
-	e := &evaluation{rt: rt, host: ctx, event: ev, facts: &d.trace.facts, selection: d.trace.selection, decision: &d}
+	e := &evaluation{rt: rt, host: ctx, event: ev, decision: d}
+	e.facts, e.selection = &e.decision.trace.facts, d.trace.selection
 	err := e.run(hooks)
-	return d, err
+	return e.decision, err
 }
 
 // Plan tells what Evaluate would run for the event, without running anything.
@@ -69,58 +70,117 @@ func (rt *Runtime) trace(ev Event) trace {
 type evaluation struct {
 	rt        *Runtime
 	host      context.Context // whose end is an error, not a failure of a hook
+	ctx       context.Context // host's, bounded by the budget
 	event     Event
 	facts     *facts
 	selection *selection
-	decision  *Decision
+	decision  Decision
 
 	payloads [dialectCount]*encoded // of the hooks that run
-	place    *placement
+	place    placement
+
+	begin int       // where the steps of the chain that runs begin
+	since time.Time // when it began
 }
 
 // run runs the planned ones of hooks and fills the decision.
 func (e *evaluation) run(hooks []*compiled) error {
-	rt, d := e.rt, e.decision
+	rt, d := e.rt, &e.decision
 	if err := e.encode(hooks); err != nil {
 		d.trace.refused = true
 		return err
 	}
-	e.place = &placement{common: e.event.common(), conduct: rt.opts.Conduct, abandoned: rt.abandoned}
+	e.place.common, e.place.conduct, e.place.abandoned = e.event.common(), rt.opts.Conduct, rt.abandoned
 	defer func() {
 		if err := e.place.close(e.host); err != nil {
 			d.Diagnostics = append(d.Diagnostics, Diagnostic{Message: err.Error()})
 		}
 	}()
-	ctx := e.host
+	e.ctx = e.host
 	if rt.opts.Budget > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, rt.opts.Budget)
+		e.ctx, cancel = context.WithTimeout(e.host, rt.opts.Budget)
 		defer cancel()
 	}
+	e.since = time.Now()
+	committed, err := e.runAll(hooks)
+	if err != nil {
+		return err
+	}
+	steps := d.trace.ran[:committed]
+	fold(d, e.facts.row, rt.opts.Conduct, rt.opts.Limits, e.facts.cannotAsk, steps)
+	e.tell(steps[e.begin:], e.since)
+	return nil
+}
 
-	// Stop has two chains (AGG-10): both run, and are told of separately.
-	begin, since := 0, time.Now()
-	for _, c := range hooks {
-		if e.facts.fate(c, e.selection) != FatePlanned {
-			continue
+// runAll runs hooks and commits their steps in chain order, until one ends the
+// chain. It returns how many steps count; those behind them were cancelled.
+func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
+	ran := &e.decision.trace.ran
+	var together []*flight // started and not committed yet, in chain order
+	next := 0
+	for {
+		for next < len(hooks) {
+			c := hooks[next]
+			if e.facts.fate(c, e.selection) == FatePlanned {
+				if e.host.Err() != nil || !e.mayStart(c, together) {
+					break
+				}
+				together = append(together, e.start(c))
+			}
+			next++
 		}
-		if e.facts.row.promptsFirst && !c.isPrompt() && begin == 0 && len(d.trace.ran) > 0 && d.trace.ran[0].Type == "prompt" {
-			e.tell(d.trace.ran, since)
-			begin, since = len(d.trace.ran), time.Now()
+		if len(together) == 0 {
+			if next < len(hooks) {
+				return len(*ran), e.host.Err()
+			}
+			return len(*ran), nil
 		}
-		s := e.runHook(ctx, c)
-		d.trace.ran = append(d.trace.ran, s)
-		if err := e.host.Err(); err != nil && s.Decision == OutcomeUndecided {
-			return err
+		f := together[0]
+		together = together[1:]
+		e.turn(f.c)
+		*ran = append(*ran, e.commit(f))
+		s := &(*ran)[len(*ran)-1]
+		err := e.host.Err()
+		if err == nil || s.Decision != OutcomeUndecided {
+			err = nil
 		}
-		if s.ends {
-			d.trace.endedBy = &s
-			break
+		if err != nil || s.ends {
+			committed = len(*ran)
+			if s.ends {
+				ended := *s
+				e.decision.trace.endedBy = &ended
+			}
+			for _, f := range together {
+				f.cancel()
+			}
+			for _, f := range together {
+				*ran = append(*ran, e.abort(f))
+			}
+			return committed, err
 		}
 	}
-	fold(d, e.facts.row, rt.opts.Conduct, rt.opts.Limits, e.facts.cannotAsk, d.trace.ran)
-	e.tell(d.trace.ran[begin:], since)
-	return nil
+}
+
+// mayStart reports whether a hook may start while others run: as a neighbour
+// of hooks that, like itself, their author marked independent.
+func (e *evaluation) mayStart(c *compiled, together []*flight) bool {
+	if len(together) == 0 {
+		return true
+	}
+	last := together[len(together)-1].c
+	return c.hook.Independent && last.hook.Independent && len(together) < e.rt.opts.Parallel &&
+		(c.isPrompt() == last.isPrompt() || !e.facts.row.promptsFirst)
+}
+
+// turn tells of the first of the two chains of Stop when the second begins
+// (AGG-10).
+func (e *evaluation) turn(c *compiled) {
+	ran := e.decision.trace.ran
+	if e.facts.row.promptsFirst && !c.isPrompt() && e.begin == 0 && len(ran) > 0 && ran[0].Type == "prompt" {
+		e.tell(ran, e.since)
+		e.begin, e.since = len(ran), time.Now()
+	}
 }
 
 // encode encodes the event for every dialect of the hooks that will run, so
@@ -143,104 +203,6 @@ func (e *evaluation) encode(hooks []*compiled) error {
 		}
 	}
 	return nil
-}
-
-// runHook runs one hook: place the trajectory, run, hear, apply the fail mode.
-func (e *evaluation) runHook(ctx context.Context, c *compiled) Step {
-	rt, conduct := e.rt, e.rt.opts.Conduct
-	s := c.step()
-	s.Fate = FateRan
-	e.observe(StartedRecord{
-		HookName: s.Hook.Name, HookType: s.Type, HookEventType: s.On, Dialect: s.Dialect,
-		Tier: s.Hook.Tier, ToolName: e.facts.tool, AgentName: e.facts.agent,
-	})
-	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, c.hook.timeout())
-	defer cancel()
-	a := e.execute(ctx, c)
-	s.Duration = time.Since(start)
-
-	s.ExitCode, s.Signal, s.Stdout, s.Stderr = a.exitCode, a.signal, a.stdout, a.stderr
-	for _, n := range a.notes {
-		e.note(c, n.key, n.message)
-	}
-	mode := FailUnset
-	switch s.Failure = a.failure; {
-	case a.failure == nil || a.holds:
-		s.hear(c.row, conduct, &a.result)
-		e.checkInput(c, &s)
-	case e.host.Err() != nil:
-		a.failure.Kind = FailureCancelled
-		s.Fate = FateCancelled
-	default:
-		mode = conduct.failMode(c.hook)
-		s.settle(c.row, conduct, mode)
-		if s.Dialect.facts().warns {
-			e.note(c, "", "failed ("+string(a.failure.Kind)+"): "+a.failure.Message)
-		}
-	}
-	s.Why = s.why(c.row, mode)
-	if n := e.selection.notes[c.index]; n != "" {
-		s.Why += "; the matcher " + n
-	}
-	if r, ok := executionRecord(&s, e.facts, rt.opts.CutReasons); ok {
-		e.observe(r)
-	}
-	return s
-}
-
-// execute gives the hook its trajectory and runs it, unless its time is
-// already used up.
-func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
-	if err := e.host.Err(); err != nil {
-		return failed(FailureTimeout, err, "the evaluation was over before it began")
-	}
-	if err := ctx.Err(); err != nil {
-		return failed(FailureTimeout, err, "the event's budget was used up before it began")
-	}
-	in := &invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.facts.cannotAsk}
-	if e.event.common().Trajectory != nil {
-		in.trajectory = e.place.writer(ctx)
-	}
-	if _, ok := c.hook.Run.(Func); !ok && !c.terms.beginning {
-		sandbox := e.rt.sandbox
-		if c.isPrompt() {
-			sandbox = e.rt.local
-		}
-		var failure *Failure
-		summaries := c.hook.Dialect.facts().summaries
-		if in.summary, failure = e.place.place(ctx, sandbox, summaries); failure != nil {
-			if summaries && e.rt.opts.Conduct == Hardened || ctx.Err() != nil { // SUM-1
-				return answer{failure: failure}
-			}
-			e.note(c, in.payload.key, failure.Message)
-		}
-	}
-	a := c.executor.run(ctx, in)
-	if c.isPrompt() {
-		if err := e.place.remove(ctx, in.summary); err != nil {
-			e.note(c, in.payload.key, err.Error())
-		}
-	}
-	return a
-}
-
-// checkInput drops a new tool input that is not acceptable.
-func (e *evaluation) checkInput(c *compiled, s *Step) {
-	const key = "hookSpecificOutput.updatedInput"
-	if s.UpdatedInput == nil {
-		return
-	}
-	input, note, err := e.rt.acceptInput(e.facts.tool, s.UpdatedInput)
-	if s.UpdatedInput = input; err != nil {
-		e.note(c, key, "updatedInput is dropped: "+err.Error())
-	} else if note != "" {
-		e.note(c, key, note)
-	}
-}
-
-func (e *evaluation) note(c *compiled, key, message string) {
-	e.decision.Diagnostics = append(e.decision.Diagnostics, Diagnostic{Hook: c.hook.Name, Key: key, Message: message})
 }
 
 func (e *evaluation) observe(r Record) {

@@ -43,5 +43,8 @@ func (h *Hook) Digest() string {
 	if h.Dialect != HookContract { // digests of the first dialect stay what they were
 		add("dialect", h.Dialect.String())
 	}
+	if h.Independent {
+		add("independent")
+	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -5,64 +5,94 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 )
+
+// graceTime is how long a call may take to return after its context is done.
+// One that heeds its context is gone before its hook's step is; one that does
+// not is abandoned.
+const graceTime = 100 * time.Millisecond
 
 // guarded calls code of the host (a Func, a model client, a trajectory
 // writer) so that it can harm only its own hook: a panic and a
-// runtime.Goexit become failures, and a call that ignores its context is
-// abandoned when the context is done. abandoned counts those that have not
-// returned yet. The error is nil or a *Failure.
+// runtime.Goexit become failures, what comes after the deadline does not
+// count, and a call that ignores its context is abandoned. abandoned counts
+// those that have not returned yet.
 func guarded[T any](ctx context.Context, abandoned *atomic.Int64, call func(context.Context) (T, error)) (T, *Failure) {
-	type outcome struct {
-		value   T
-		err     error
-		failure *Failure
-	}
-	const running, returned, gone = 0, 1, 2
-	var state atomic.Int32
-	done := make(chan outcome, 1)
-	go func() {
-		o := outcome{failure: &Failure{Kind: FailurePanic, Message: "runtime.Goexit was called"}}
-		defer func() {
-			if o.failure != nil {
-				// recover cannot tell runtime.Goexit from a return; a failure
-				// that is still set can.
-				if p := recover(); p != nil {
-					o.failure = &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}
-				}
-			}
-			if !state.CompareAndSwap(running, returned) {
-				abandoned.Add(-1)
-			}
-			done <- o
-		}()
-		o.value, o.err = call(ctx)
-		o.failure = nil
-	}()
-	var o outcome
+	g := &guardedCall[T]{call: call, abandoned: abandoned, done: make(chan struct{})}
+	go g.run(ctx)
 	select {
-	case o = <-done:
+	case <-g.done:
 	case <-ctx.Done():
 		select {
-		case o = <-done: // it answered in time after all
+		case <-g.done: // it answered in time after all
 		default:
-			abandoned.Add(1)
-			if !state.CompareAndSwap(running, gone) {
-				abandoned.Add(-1)
-				o = <-done
-				break
-			}
-			var zero T
-			return zero, &Failure{Kind: FailureTimeout, Message: "did not return by its deadline", Err: ctx.Err()}
+			return g.late(ctx)
 		}
 	}
 	switch {
-	case o.failure != nil:
-		return o.value, o.failure
-	case o.err != nil && ctx.Err() != nil:
-		return o.value, &Failure{Kind: FailureTimeout, Message: "gave up at its deadline", Err: o.err}
-	case o.err != nil:
-		return o.value, &Failure{Kind: FailureError, Message: o.err.Error(), Err: o.err}
+	case g.failure != nil:
+		return g.value, g.failure
+	case g.err != nil && ctx.Err() != nil:
+		return g.value, &Failure{Kind: FailureTimeout, Message: "gave up at its deadline", Err: g.err}
+	case g.err != nil:
+		return g.value, &Failure{Kind: FailureError, Message: g.err.Error(), Err: g.err}
 	}
-	return o.value, nil
+	return g.value, nil
+}
+
+// guardedCall is one call in its own goroutine.
+type guardedCall[T any] struct {
+	call      func(context.Context) (T, error)
+	abandoned *atomic.Int64
+	settled   atomic.Bool   // the call returned, or was abandoned: who was first
+	done      chan struct{} // closed when the rest may be read
+
+	value   T
+	err     error
+	failure *Failure
+}
+
+func (g *guardedCall[T]) run(ctx context.Context) {
+	// recover cannot tell runtime.Goexit from a return; this can.
+	returned := false
+	defer func() {
+		if p := recover(); p != nil {
+			g.failure = &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}
+		} else if !returned {
+			g.failure = &Failure{Kind: FailurePanic, Message: "runtime.Goexit was called"}
+		}
+		if !g.settled.CompareAndSwap(false, true) {
+			g.abandoned.Add(-1)
+		}
+		close(g.done)
+	}()
+	g.value, g.err = g.call(ctx)
+	returned = true
+}
+
+// late gives the call its grace, and abandons it then.
+func (g *guardedCall[T]) late(ctx context.Context) (value T, failure *Failure) {
+	failure = &Failure{Kind: FailureTimeout, Message: "did not return by its deadline", Err: ctx.Err()}
+	grace := time.NewTimer(graceTime)
+	defer grace.Stop()
+	select {
+	case <-g.done:
+	case <-grace.C:
+		g.abandoned.Add(1)
+		if g.settled.CompareAndSwap(false, true) {
+			return value, failure
+		}
+		g.abandoned.Add(-1)
+		<-g.done
+	}
+	switch {
+	case g.failure != nil:
+		return value, g.failure
+	case g.err != nil:
+		failure.Message, failure.Err = "gave up at its deadline", g.err
+	default:
+		failure.Message = "answered after its deadline"
+	}
+	return value, failure
 }

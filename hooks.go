@@ -77,6 +77,12 @@ type Hook struct {
 	// FailMode says what a failure of the hook means. FailUnset follows the
 	// conduct (QRK-10); in [VSCode] it is FailAllow in both conducts.
 	FailMode FailMode
+	// Independent says that the hook neither needs nor disturbs its neighbours
+	// in the chain: those of them that are marked too may run at the same time,
+	// up to Options.Parallel. The decision is the same as one by one. The price:
+	// a hook may have started although an earlier one then ends the chain; it is
+	// cancelled, and has fate cancelled.
+	Independent bool
 	// Run is what runs: a [Command], a [Prompt] or a [Func], by value.
 	Run Body
 }

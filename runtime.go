@@ -29,6 +29,9 @@ type Options struct {
 	// that the budget does not reach counts as timed out, so its fail mode
 	// decides.
 	Budget time.Duration
+	// Parallel bounds how many hooks that are marked Independent run at the
+	// same time in one event. 0 means DefaultParallel; 1 runs one by one.
+	Parallel int
 	// Limits bounds input and output; zero fields mean the defaults.
 	Limits Limits
 	// Trust, if set, is asked once per hook in New, with a copy. A hook it
@@ -48,6 +51,10 @@ type Options struct {
 	// CutReasons cuts reasons in records at 256 characters (TEL-4).
 	CutReasons bool
 }
+
+// DefaultParallel is how many independent hooks of one event run at the same
+// time when Options.Parallel is zero.
+const DefaultParallel = 8
 
 // Runtime runs hooks. It is immutable and safe for concurrent use; the zero
 // value is not usable, see [New].
@@ -157,6 +164,9 @@ func (rt *Runtime) compile(hooks []Hook) error {
 		return err
 	}
 	rt.opts.Limits = rt.opts.Limits.withDefaults()
+	if rt.opts.Parallel == 0 {
+		rt.opts.Parallel = DefaultParallel
+	}
 	if rt.sandbox = rt.opts.Sandbox; rt.sandbox == nil {
 		rt.sandbox = &Local{}
 	}
@@ -218,6 +228,9 @@ func (o *Options) problems() []Diagnostic {
 	}
 	if o.Budget < 0 {
 		add("Options.Budget", "Options.Budget %v is negative; it must be positive, or zero for no bound", o.Budget)
+	}
+	if o.Parallel < 0 {
+		add("Options.Parallel", "Options.Parallel %d is negative; it must be positive, or zero for %d", o.Parallel, DefaultParallel)
 	}
 	if l := o.Limits; min(l.Depth, l.Number, l.Stdout, l.Stderr, l.Text) < 0 {
 		add("Options.Limits", "a field of Options.Limits is negative; it must be positive, or zero for the default")

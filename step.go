@@ -168,3 +168,12 @@ func (s *Step) settle(row *eventRow, c Conduct, mode FailMode) {
 		}
 	}
 }
+
+// cancelled makes the step that of a hook whose evaluation was over.
+func (s *Step) cancelled() {
+	if s.Failure == nil {
+		s.Failure = &Failure{Message: "its answer was not read"}
+	}
+	s.Failure.Kind = FailureCancelled
+	s.Fate = FateCancelled
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,13 +27,14 @@ type placement struct {
 	// the path of a file that holds it (SUM-4). nil: nothing was placed yet.
 	field *string
 
+	mu    sync.Mutex // guards files: hooks that run together end at any time
 	files []placedFile
 
-	mu     sync.Mutex // a Func may still read while it is being abandoned
-	read   bool
-	closed bool
-	data   []byte
-	err    *Failure
+	reading sync.Mutex // a Func may still read while it is being abandoned
+	read    bool
+	closed  bool
+	data    []byte
+	err     *Failure
 }
 
 type placedFile struct {
@@ -67,7 +69,9 @@ func (p *placement) place(ctx context.Context, sandbox Sandbox, shares bool) (*s
 	if err != nil {
 		return nil, preparation(ctx, err, "the trajectory could not be placed: "+err.Error())
 	}
+	p.mu.Lock()
 	p.files = append(p.files, placedFile{sandbox, path})
+	p.mu.Unlock()
 	if shares {
 		p.field = &path
 	}
@@ -86,8 +90,8 @@ func transcriptName() string {
 // trajectory asks the host's writer, once per event; a second caller gets the
 // same answer.
 func (p *placement) trajectory(ctx context.Context) ([]byte, *Failure) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.reading.Lock()
+	defer p.reading.Unlock()
 	if p.closed {
 		return nil, &Failure{Kind: FailureError, Message: "the event is over"}
 	}
@@ -139,20 +143,23 @@ func (p *placement) remove(ctx context.Context, path *string) error {
 	if path == nil {
 		return nil
 	}
-	for i, f := range p.files {
-		if f.path == *path {
-			p.files = append(p.files[:i:i], p.files[i+1:]...)
-			return f.remove(ctx)
-		}
+	p.mu.Lock()
+	i := slices.IndexFunc(p.files, func(f placedFile) bool { return f.path == *path })
+	if i < 0 {
+		p.mu.Unlock()
+		return nil
 	}
-	return nil
+	f := p.files[i]
+	p.files = slices.Delete(p.files, i, i+1)
+	p.mu.Unlock()
+	return f.remove(ctx)
 }
 
-// close deletes all files that are left (SUM-2, SUM-3).
+// close deletes all files that are left (SUM-2, SUM-3). No hook runs any more.
 func (p *placement) close(ctx context.Context) error {
-	p.mu.Lock()
+	p.reading.Lock()
 	p.closed = true
-	p.mu.Unlock()
+	p.reading.Unlock()
 	var errs []error
 	for _, f := range p.files {
 		errs = append(errs, f.remove(ctx))

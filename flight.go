@@ -1,0 +1,170 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// flight is one hook that has been started. Its answer is read when its turn
+// comes: hooks that run together are committed in chain order.
+type flight struct {
+	c      *compiled
+	in     invocation
+	step   Step
+	ctx    context.Context
+	cancel context.CancelFunc
+	begun  time.Time
+	ready  *answer     // the answer of a hook that could not begin
+	done   chan answer // nil: the hook runs when its turn comes
+	took   time.Duration
+}
+
+// start starts a hook: its time begins, its trajectory is placed, and if it may
+// run beside others it runs.
+func (e *evaluation) start(c *compiled) *flight {
+	f := &flight{c: c, step: c.step(), begun: time.Now()}
+	f.step.Fate = FateRan
+	e.observe(StartedRecord{
+		HookName: f.step.Hook.Name, HookType: f.step.Type, HookEventType: f.step.On, Dialect: f.step.Dialect,
+		Tier: f.step.Hook.Tier, ToolName: e.facts.tool, AgentName: e.facts.agent,
+	})
+	f.ctx, f.cancel = context.WithTimeout(e.ctx, c.hook.timeout())
+	f.in = invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.facts.cannotAsk}
+	if failure := e.prepare(f); failure != nil {
+		f.ready = &answer{failure: failure}
+		return f
+	}
+	if c.hook.Independent && e.rt.opts.Parallel > 1 {
+		f.done = make(chan answer, 1)
+		go func() { f.done <- e.execute(f) }()
+	}
+	return f
+}
+
+// prepare gives the hook its trajectory, unless its time is already used up.
+func (e *evaluation) prepare(f *flight) *Failure {
+	if err := e.host.Err(); err != nil {
+		return &Failure{Kind: FailureTimeout, Message: "the evaluation was over before it began", Err: err}
+	}
+	if err := f.ctx.Err(); err != nil {
+		return &Failure{Kind: FailureTimeout, Message: "the event's budget was used up before it began", Err: err}
+	}
+	if e.event.common().Trajectory != nil {
+		f.in.trajectory = e.place.writer(f.ctx)
+	}
+	if _, ok := f.c.hook.Run.(Func); ok || f.c.terms.beginning {
+		return nil
+	}
+	sandbox := e.rt.sandbox
+	if f.c.isPrompt() {
+		sandbox = e.rt.local
+	}
+	var failure *Failure
+	summaries := f.c.hook.Dialect.facts().summaries
+	if f.in.summary, failure = e.place.place(f.ctx, sandbox, summaries); failure != nil {
+		if summaries && e.rt.opts.Conduct == Hardened || f.ctx.Err() != nil { // SUM-1
+			return failure
+		}
+		e.note(f.c, f.in.payload.key, failure.Message)
+	}
+	return nil
+}
+
+// execute runs the hook. What it calls may be the host's: a panic there is a
+// failure of the hook, since nobody could recover it in another goroutine.
+func (e *evaluation) execute(f *flight) (a answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a = answer{failure: &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}}
+		}
+		if f.c.isPrompt() {
+			if err := e.place.remove(f.ctx, f.in.summary); err != nil {
+				a.notes = append(a.notes, note{f.in.payload.key, err.Error()})
+			}
+		}
+		f.took = time.Since(f.begun)
+	}()
+	return f.c.executor.run(f.ctx, &f.in)
+}
+
+// wait returns the hook's answer. Afterwards nothing of the hook runs.
+func (e *evaluation) wait(f *flight) answer {
+	defer f.cancel()
+	switch {
+	case f.ready != nil:
+		f.took = time.Since(f.begun)
+		return *f.ready
+	case f.done != nil:
+		return <-f.done
+	}
+	return e.execute(f)
+}
+
+// commit waits for the hook, hears what it says, and applies its fail mode.
+func (e *evaluation) commit(f *flight) Step {
+	rt, conduct := e.rt, e.rt.opts.Conduct
+	a := e.wait(f)
+	s, c := &f.step, f.c
+	s.Duration = f.took
+	s.ExitCode, s.Signal, s.Stdout, s.Stderr = a.exitCode, a.signal, a.stdout, a.stderr
+	for _, n := range a.notes {
+		e.note(c, n.key, n.message)
+	}
+	mode := FailUnset
+	switch s.Failure = a.failure; {
+	case a.failure == nil || a.holds:
+		s.hear(c.row, conduct, &a.result)
+		e.checkInput(c, s)
+	case e.host.Err() != nil:
+		s.cancelled()
+	default:
+		mode = conduct.failMode(c.hook)
+		s.settle(c.row, conduct, mode)
+		if s.Dialect.facts().warns {
+			e.note(c, "", "failed ("+string(a.failure.Kind)+"): "+a.failure.Message)
+		}
+	}
+	s.Why = s.why(c.row, mode)
+	if n := e.selection.notes[c.index]; n != "" {
+		s.Why += "; the matcher " + n
+	}
+	if r, ok := executionRecord(s, e.facts, rt.opts.CutReasons); ok {
+		e.observe(r)
+	}
+	return *s
+}
+
+// abort waits for a hook that was cancelled because the chain ended before it.
+// Its answer is not read and does not count.
+func (e *evaluation) abort(f *flight) Step {
+	a := e.wait(f)
+	s := &f.step
+	s.Duration, s.ExitCode, s.Signal = f.took, a.exitCode, a.signal
+	s.Failure = a.failure
+	s.cancelled()
+	s.Why = "cancelled: an earlier hook ended the chain"
+	if by := e.decision.trace.endedBy; by != nil {
+		s.Why = fmt.Sprintf("cancelled: %s ended the chain with %s", by.Hook, by.Decision)
+	}
+	return *s
+}
+
+// checkInput drops a new tool input that is not acceptable.
+func (e *evaluation) checkInput(c *compiled, s *Step) {
+	const key = "hookSpecificOutput.updatedInput"
+	if s.UpdatedInput == nil {
+		return
+	}
+	input, note, err := e.rt.acceptInput(e.facts.tool, s.UpdatedInput)
+	if s.UpdatedInput = input; err != nil {
+		e.note(c, key, "updatedInput is dropped: "+err.Error())
+	} else if note != "" {
+		e.note(c, key, note)
+	}
+}
+
+func (e *evaluation) note(c *compiled, key, message string) {
+	e.decision.Diagnostics = append(e.decision.Diagnostics, Diagnostic{Hook: c.hook.Name, Key: key, Message: message})
+}

@@ -1,0 +1,187 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// independent marks a Func hook that takes a while to answer.
+func independent(name string, takes time.Duration, r Result) Hook {
+	h := says(TierSystem, name, r)
+	h.Independent = true
+	h.Run = Func(func(ctx context.Context, _ Call) (Result, error) {
+		select {
+		case <-time.After(takes):
+			return r, nil
+		case <-ctx.Done():
+			return Result{}, ctx.Err()
+		}
+	})
+	return h
+}
+
+// TestIndependentHooksRunTogether: eight hooks of a second take a second, and
+// two where four may run at once; a neighbour that is not marked waits.
+func TestIndependentHooksRunTogether(t *testing.T) {
+	for _, tc := range []struct {
+		parallel, marked, plain int
+		want                    time.Duration
+	}{{8, 8, 0, time.Second}, {4, 8, 0, 2 * time.Second}, {1, 3, 0, 3 * time.Second}, {0, 8, 0, time.Second}, {8, 3, 1, 2 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			var hooks []Hook
+			for i := range tc.marked {
+				hooks = append(hooks, independent(fmt.Sprint("h", i), time.Second, Pass()))
+			}
+			for i := range tc.plain {
+				h := independent(fmt.Sprint("p", i), time.Second, Pass())
+				h.Independent = false
+				hooks = append(hooks, h)
+			}
+			start := time.Now()
+			d := evaluate(t, newRuntime(t, &Options{Parallel: tc.parallel}, hooks...), &PreToolUse{ToolName: "T"})
+			assert.Equal(t, OutcomePass, d.Outcome)
+			assert.Equal(t, tc.want, time.Since(start), "%+v", tc)
+		})
+	}
+}
+
+// TestEndOfChainCancelsTheRest: answers are committed in chain order; at the
+// first deny the others are cancelled, waited for, and do not count.
+func TestEndOfChainCancelsTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var evaluations []EvaluationRecord
+		observe := func(_ context.Context, r Record) {
+			if e, ok := r.(EvaluationRecord); ok {
+				evaluations = append(evaluations, e)
+			}
+		}
+		rt := newRuntime(t, &Options{Observe: observe, Parallel: 3},
+			independent("slow pass", 3*time.Second, Pass()),
+			independent("quick deny", time.Second, Deny("no")),
+			independent("early allow", time.Millisecond, Allow()),
+			independent("endless", time.Hour, Reject("late")),
+			independent("never", time.Second, Pass()))
+		start := time.Now()
+		d := evaluate(t, rt, &PreToolUse{ToolName: "T"})
+		assert.Equal(t, 3*time.Second, time.Since(start))
+		assert.Equal(t, "slow pass:ran:pass quick deny:ran:deny early allow:cancelled endless:cancelled never:not-reached", fates(d.Steps()))
+		assert.Equal(t, "no", d.Reason)
+		assert.Empty(t, d.Allows)
+		steps := slices.Collect(d.Steps())
+		assert.Equal(t, FailureCancelled, steps[2].Failure.Kind)
+		assert.Contains(t, steps[3].Why, "quick deny ended the chain with deny")
+		require.Len(t, evaluations, 1)
+		assert.Equal(t, 2, evaluations[0].HooksRun, "what was cancelled is not counted")
+		assert.Zero(t, rt.Abandoned())
+	})
+}
+
+// TestTogetherIsAsInSequence: over random chains, in both conducts and
+// dialects and on every event they share, hooks that run together come to the
+// decision that they come to one by one.
+func TestTogetherIsAsInSequence(t *testing.T) {
+	answers := []Result{
+		Pass(), Pass().WithContext("c1"), Reject("r1"), Reject("r2").WithContext("c2"), Allow(), Ask("q1"), Deny("d1"),
+		{Rejects: true, Reason: "r3", Permission: PermissionAsk, Question: "q2"},
+		{Metadata: Metadata{{Key: "k", Value: json.RawMessage("1")}}}, {Metadata: Metadata{{Key: "k", Value: json.RawMessage("2")}}},
+		{StopReason: "s"}, {SystemMessage: "m"}, {UpdatedInput: json.RawMessage(`{"a":1}`)},
+	}
+	events := []Event{&Start{}, &PreToolUse{ToolName: "T"}, &PostToolUse{ToolName: "T", ToolSucceeded: true}, &Stop{}}
+	type told struct {
+		Outcome                              Outcome
+		Reason, Question, Context, By, Model string
+		Metadata, Rejections, Allows         string
+		Messages, Stop, Input, Steps         string
+	}
+	tell := func(d Decision) told {
+		var steps []string
+		for s := range d.Steps() {
+			if s.Fate == FateCancelled {
+				s.Fate = FateNotReached // the price, and the only difference
+			}
+			steps = append(steps, fmt.Sprint(s.Hook.Name, s.Fate, s.Decision))
+		}
+		metadata, _ := json.Marshal(d.Metadata)
+		return told{d.Outcome, d.Reason, d.Question, d.Context, d.By, d.ForModel(), string(metadata), fmt.Sprint(d.Rejections), fmt.Sprint(d.Allows),
+			fmt.Sprint(d.SystemMessages), d.StopReason, string(d.UpdatedInput), strings.Join(steps, " ")}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	rounds := 400
+	if testing.Short() {
+		rounds = 100
+	}
+	for range rounds {
+		ev := events[random.IntN(len(events))]
+		var hooks []Hook
+		for i := range 1 + random.IntN(7) {
+			r := answers[random.IntN(len(answers))]
+			fails := random.IntN(8) == 0
+			h := says(Tier(1+random.IntN(3)), fmt.Sprint("h", i), r)
+			h.On, h.Independent = ev.EventName(), random.IntN(4) > 0
+			h.Dialect, h.FailMode = Dialect(random.IntN(int(dialectCount))), FailMode(random.IntN(3))
+			if h.Dialect == VSCode {
+				h.Matcher = ""
+			}
+			h.Run = Func(func(context.Context, Call) (Result, error) {
+				if fails {
+					return r, fmt.Errorf("failed")
+				}
+				return r, nil
+			})
+			hooks = append(hooks, h)
+		}
+		for _, c := range []Conduct{Contract, Hardened} {
+			alone := evaluate(t, newRuntime(t, &Options{Conduct: c, Parallel: 1}, hooks...), ev)
+			for _, parallel := range []int{2, 8} {
+				together := evaluate(t, newRuntime(t, &Options{Conduct: c, Parallel: parallel}, hooks...), ev)
+				require.Equal(t, tell(alone), tell(together))
+			}
+		}
+	}
+}
+
+// TestTogetherThroughProcesses: independent command hooks share one payload,
+// are cancelled with their processes, and leave nothing behind.
+func TestTogetherThroughProcesses(t *testing.T) {
+	mark := func(name, line string) Hook {
+		h := command(name, Command{Line: line})
+		h.Independent = true
+		return h
+	}
+	var calls atomic.Int32
+	ev := &PreToolUse{ToolName: "T", ToolInput: blob(1 << 20), Common: Common{Trajectory: trajectoryOf("[]", &calls)}}
+	rt := newRuntime(t, nil,
+		mark("a", `[ "$(wc -c)" -gt 1048576 ] && echo '{"hookSpecificOutput":{"k":"a"}}'`),
+		mark("b", `[ "$(wc -c)" -gt 1048576 ] || exit 1; echo '{"hookSpecificOutput":{"permissionDecision":"deny"},"reason":"b"}'`),
+		mark("c", `exec sleep 600`), mark("d", `cat >/dev/null; exec sleep 600`))
+	filesBefore := openFiles(t)
+	d := evaluate(t, rt, ev)
+	assert.Equal(t, "a:ran:pass b:ran:deny c:cancelled d:cancelled", fates(d.Steps()))
+	assert.Equal(t, "b", d.Reason)
+	assert.EqualValues(t, 1, calls.Load())
+	assert.LessOrEqual(t, openFiles(t), filesBefore)
+}
+
+// TestSandboxThatPanics: a panic of the host's sandbox is a failure of the
+// hook, in the host's own goroutine and beside others.
+func TestSandboxThatPanics(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		h := command("h", Command{Line: "x"})
+		h.FailMode, h.Independent = FailBlock, together
+		sandbox := &memorySandbox{exec: func(context.Context, *string, string) (Exit, string) { panic("boom") }}
+		d := evaluate(t, newRuntime(t, &Options{Sandbox: sandbox}, h), &PreToolUse{ToolName: "T"})
+		assert.Equal(t, OutcomeReject, d.Outcome)
+		assert.Equal(t, FailurePanic, slices.Collect(d.Steps())[0].Failure.Kind)
+	}
+}
