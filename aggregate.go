@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"encoding/json"
 	"iter"
 	"strings"
 
@@ -38,9 +39,27 @@ type Decision struct {
 	// Diagnostics are findings about answers and payload, for people.
 	Diagnostics []Diagnostic
 
-	prompted bool // a prompt hook rejected (SP-2)
-	stop     StopState
-	trace    trace
+	// The rest comes of hooks of [VSCode] only, and is zero without them.
+
+	// StopReason is what the user is shown of a stop; cleaned and cut. It may
+	// be empty.
+	StopReason string
+	// SystemMessages are warnings that the user is shown, in chain order.
+	SystemMessages []string
+	// UpdatedInput replaces the whole input of the tool: a host that proceeds
+	// puts it into PreToolUse.ToolInput before it runs the tool, so that
+	// PostToolUse hooks see it too. nil leaves the input. It has passed
+	// Options.ValidateInput, where there is one.
+	UpdatedInput json.RawMessage
+	// ResultStays marks a PostToolUse reject that leaves the tool's result in
+	// place: ForModel is a note to add to it, not to put in its stead.
+	ResultStays bool
+
+	prompted  bool // a prompt hook rejected (SP-2)
+	continues bool // a hook of a dialect without prompt hooks keeps the loop running
+	decidedAt int  // index of the step that decided
+	stop      StopState
+	trace     trace
 }
 
 // Rejection is one plain rejection.
@@ -51,24 +70,34 @@ type Rejection struct {
 
 // Blocks reports whether what the agent was about to do must not happen (on
 // Stop: whether the loop must keep running) without further ado: anything but
-// pass and allow, and so also an ask. It is true for the zero Decision.
+// pass and allow, and so also an ask. It is true for the zero Decision. A stop
+// blocks too, but on Stop and SubagentStop it lets the loop end as it wanted;
+// the Outcome then says that the whole run ends.
 func (d *Decision) Blocks() bool {
+	if d.Outcome == OutcomeStop {
+		row := d.Event.row()
+		return row == nil || !row.ending
+	}
 	return d.Outcome != OutcomePass && d.Outcome != OutcomeAllow
 }
 
 // ForModel is what the model is told instead of a tool result (TXT-1, TXT-2,
-// TXT-4), or, on Stop, as a user message (TXT-3). It is empty for pass, allow,
-// ask, an undecided event, and Start.
+// TXT-4), or, on Stop, as a user message (TXT-3); with ResultStays it is said
+// beside the result. It is empty for pass, allow, ask, stop, an undecided
+// event, Start, and UserPromptSubmit, whose Reason is for the user.
 func (d *Decision) ForModel() string {
 	switch {
 	case d.Outcome != OutcomeReject && d.Outcome != OutcomeDeny:
 		return ""
-	case d.Withheld:
+	case d.Withheld, d.ResultStays:
 		return d.Reason
 	}
 	row := d.Event.row()
-	if row == nil {
+	switch {
+	case row == nil:
 		return d.Reason
+	case row.toUser:
+		return ""
 	}
 	return row.wrap[d.trace.conduct] + d.Reason
 }
@@ -78,10 +107,10 @@ func (d *Decision) ForModel() string {
 // It may be ranged over more than once.
 func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }
 
-// fold turns the steps that ran into the decision. It is a pure function of
-// its arguments (AGG-3 to AGG-9). A text of control characters alone is not
-// blank to the hook's reader, but it is to the model: it gets the default.
-func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
+// foldContract turns steps of the hook data contract into a decision. It is a
+// pure function of its arguments (AGG-3 to AGG-9).
+func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
+	terms := &row.terms[HookContract]
 	d.Outcome = OutcomePass
 	var decided *Step
 	var reasons []string
@@ -96,16 +125,15 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 		}
 		switch s.heard {
 		case OutcomeReject:
-			reason := firstUsable(cleanText(s.Reason, lim.Text), defaultReason)
-			reasons = append(reasons, reason)
-			d.Rejections = append(d.Rejections, Rejection{s.Hook, reason})
+			reasons = append(reasons, s.Reason) // joined first, so that a cut one is marked once
+			d.Rejections = append(d.Rejections, Rejection{s.Hook, cleanText(s.Reason, lim.Text)})
 			d.prompted = d.prompted || s.Type == "prompt"
 		case OutcomeAllow:
 			d.Allows = append(d.Allows, s.Hook)
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow || s.heard == OutcomeReject {
-			if text := cleanText(s.Context, lim.Text); strings.TrimSpace(text) != "" {
-				context = text // the last one wins (AGG-7)
+			if firstUsable(s.Context) != "" {
+				context = s.Context // the last one wins (AGG-7)
 			}
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow {
@@ -125,10 +153,10 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 	if d.Outcome != OutcomeAllow {
 		d.Allows = nil
 	}
-	if row.context && !muted && (d.Outcome == OutcomePass || d.Outcome == OutcomeReject) { // AGG-6, ST-2
-		d.Context = context
+	if terms.context && !muted && (d.Outcome == OutcomePass || d.Outcome == OutcomeReject) { // AGG-6, ST-2
+		d.Context = cleanText(context, lim.Text)
 	}
-	if row.metadata && (d.Outcome == OutcomePass || d.Outcome == OutcomeAllow) {
+	if terms.metadata && (d.Outcome == OutcomePass || d.Outcome == OutcomeAllow) {
 		if d.Outcome == OutcomeAllow && row.marksAllower {
 			metadata.set(MetadataEntry{Key: AllowingHook, Value: wire.AppendString(nil, decided.Hook.Name)})
 		}
@@ -137,14 +165,14 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 	if decided == nil {
 		return
 	}
-	d.By = decided.Hook.Name
+	d.By, d.decidedAt = decided.Hook.Name, decided.index
 	switch d.Outcome {
 	case OutcomeReject:
 		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
 	case OutcomeDeny:
-		d.Reason = firstUsable(cleanText(decided.Reason, lim.Text), defaultReason)
+		d.Reason = cleanText(decided.Reason, lim.Text)
 	case OutcomeAsk:
-		d.Question = firstUsable(cleanText(decided.Question, lim.Text), defaultQuestion)
+		d.Question = cleanText(decided.Question, lim.Text)
 		if cannotAsk {
 			d.denyAsk(row)
 		}

@@ -17,12 +17,12 @@ import (
 // floors lists the files of the package from the ground up. A file uses what
 // is declared on its own floor and below it, never what is above.
 var floors = [][]string{
-	{"conduct.go", "diagnostic.go", "limits.go", "matcher.go", "metadata.go", "text.go"},
-	{"event.go", "hooks.go", "result.go", "guard.go"},
-	{"node.go", "node_yaml.go", "node_json.go", "near.go", "config.go", "config_files.go", "config_hook.go", "config_object.go", "config_shape.go", "lint.go", "marshal.go", "schema.go"},
-	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go"},
-	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go"},
-	{"runtime.go", "chain.go", "record.go"},
+	{"conduct.go", "diagnostic.go", "limits.go", "matcher.go", "metadata.go", "text.go", "tier.go"},
+	{"dialect.go", "event.go", "vscode_event.go", "eventrow.go", "hooks.go", "digest.go", "result.go", "guard.go"},
+	{"node.go", "node_yaml.go", "node_json.go", "near.go", "config.go", "config_files.go", "config_hook.go", "config_object.go", "config_shape.go", "jsonc.go", "vscode_config.go", "lint.go", "marshal.go", "schema.go"},
+	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go", "shell.go", "vscode_payload.go"},
+	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go", "vscode_answer.go", "vscode_fold.go", "combine.go", "manner.go"},
+	{"runtime.go", "input.go", "chain.go", "record.go"},
 }
 
 // TestArchitecture holds every use of a package-level name, and of a method or

@@ -47,13 +47,15 @@ func (p *PreToolUse) Resumed(r ToolResult) *PostToolUse {
 }
 
 // NextStop returns the state for the next Stop event of the same run (SP-2):
-// one more rejection, and active, when a prompt hook rejected in this one. Of
-// another event's decision, or an undecided one, it is the state unchanged.
+// one more rejection, and active, when a prompt hook rejected in this one;
+// active, when a hook of [VSCode] did. Of another event's decision, or an
+// undecided one, it is the state unchanged. SubagentStop has it as well.
 func (d *Decision) NextStop() StopState {
 	s := d.stop
 	if d.prompted {
 		s.RejectionCount++
 		s.Active = true
 	}
+	s.Active = s.Active || d.continues
 	return s
 }

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -22,8 +23,11 @@ func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (Decision, error) {
 	}
 	d := Decision{Event: ev.EventName(), trace: rt.trace(ev)}
 	f, sel := &d.trace.facts, d.trace.selection
-	if stop, ok := ev.(*Stop); ok {
-		d.stop = stop.StopState
+	switch e := ev.(type) {
+	case *Stop:
+		d.stop = e.StopState
+	case *SubagentStop:
+		d.stop = e.StopState
 	}
 	if err := ctx.Err(); err != nil {
 		return d, err
@@ -70,19 +74,17 @@ type evaluation struct {
 	selection *selection
 	decision  *Decision
 
-	payload *encoded
-	place   *placement
+	payloads [dialectCount]*encoded // of the hooks that run
+	place    *placement
 }
 
 // run runs the planned ones of hooks and fills the decision.
 func (e *evaluation) run(hooks []*compiled) error {
 	rt, d := e.rt, e.decision
-	var err error
-	if e.payload, err = encode(e.event, rt.opts.Conduct, rt.opts.Limits); err != nil {
+	if err := e.encode(hooks); err != nil {
 		d.trace.refused = true
 		return err
 	}
-	d.Diagnostics = append(d.Diagnostics, e.payload.notes...)
 	e.place = &placement{common: e.event.common(), conduct: rt.opts.Conduct, abandoned: rt.abandoned}
 	defer func() {
 		if err := e.place.close(e.host); err != nil {
@@ -121,13 +123,35 @@ func (e *evaluation) run(hooks []*compiled) error {
 	return nil
 }
 
+// encode encodes the event for every dialect of the hooks that will run, so
+// that an event with a mistake runs none (IN-10).
+func (e *evaluation) encode(hooks []*compiled) error {
+	for _, c := range hooks {
+		dialect := c.hook.Dialect
+		if e.payloads[dialect] != nil || e.facts.fate(c, e.selection) != FatePlanned {
+			continue
+		}
+		enc, err := manners[dialect].encode(e.event, e.rt.opts.Conduct, e.rt.opts.Limits)
+		if err != nil {
+			return err
+		}
+		e.payloads[dialect] = enc
+		for _, n := range enc.notes {
+			if !slices.Contains(e.decision.Diagnostics, n) { // dialects share fields
+				e.decision.Diagnostics = append(e.decision.Diagnostics, n)
+			}
+		}
+	}
+	return nil
+}
+
 // runHook runs one hook: place the trajectory, run, hear, apply the fail mode.
 func (e *evaluation) runHook(ctx context.Context, c *compiled) Step {
 	rt, conduct := e.rt, e.rt.opts.Conduct
 	s := c.step()
 	s.Fate = FateRan
 	e.observe(StartedRecord{
-		HookName: s.Hook.Name, HookType: s.Type, HookEventType: s.On,
+		HookName: s.Hook.Name, HookType: s.Type, HookEventType: s.On, Dialect: s.Dialect,
 		Tier: s.Hook.Tier, ToolName: e.facts.tool, AgentName: e.facts.agent,
 	})
 	start := time.Now()
@@ -144,12 +168,16 @@ func (e *evaluation) runHook(ctx context.Context, c *compiled) Step {
 	switch s.Failure = a.failure; {
 	case a.failure == nil || a.holds:
 		s.hear(c.row, conduct, &a.result)
+		e.checkInput(c, &s)
 	case e.host.Err() != nil:
 		a.failure.Kind = FailureCancelled
 		s.Fate = FateCancelled
 	default:
-		mode = conduct.failMode(c.hook, c.row)
+		mode = conduct.failMode(c.hook)
 		s.settle(c.row, conduct, mode)
+		if s.Dialect.facts().warns {
+			e.note(c, "", "failed ("+string(a.failure.Kind)+"): "+a.failure.Message)
+		}
 	}
 	s.Why = s.why(c.row, mode)
 	if n := e.selection.notes[c.index]; n != "" {
@@ -170,30 +198,45 @@ func (e *evaluation) execute(ctx context.Context, c *compiled) answer {
 	if err := ctx.Err(); err != nil {
 		return failed(FailureTimeout, err, "the event's budget was used up before it began")
 	}
-	in := &invocation{event: e.event, hook: c.hook, payload: e.payload, cannotAsk: e.facts.cannotAsk}
+	in := &invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.facts.cannotAsk}
 	if e.event.common().Trajectory != nil {
-		in.trajectory = e.place.write
+		in.trajectory = e.place.writer(ctx)
 	}
-	if _, ok := c.hook.Run.(Func); !ok && !c.row.beginning {
+	if _, ok := c.hook.Run.(Func); !ok && !c.terms.beginning {
 		sandbox := e.rt.sandbox
 		if c.isPrompt() {
 			sandbox = e.rt.local
 		}
 		var failure *Failure
-		if in.summary, failure = e.place.place(ctx, sandbox); failure != nil {
-			if e.rt.opts.Conduct == Hardened || failure.Kind == FailureTimeout { // SUM-1
+		summaries := c.hook.Dialect.facts().summaries
+		if in.summary, failure = e.place.place(ctx, sandbox, summaries); failure != nil {
+			if summaries && e.rt.opts.Conduct == Hardened || ctx.Err() != nil { // SUM-1
 				return answer{failure: failure}
 			}
-			e.note(c, "execution_summary", failure.Message)
+			e.note(c, in.payload.key, failure.Message)
 		}
 	}
 	a := c.executor.run(ctx, in)
 	if c.isPrompt() {
 		if err := e.place.remove(ctx, in.summary); err != nil {
-			e.note(c, "execution_summary", err.Error())
+			e.note(c, in.payload.key, err.Error())
 		}
 	}
 	return a
+}
+
+// checkInput drops a new tool input that is not acceptable.
+func (e *evaluation) checkInput(c *compiled, s *Step) {
+	const key = "hookSpecificOutput.updatedInput"
+	if s.UpdatedInput == nil {
+		return
+	}
+	input, note, err := e.rt.acceptInput(e.facts.tool, s.UpdatedInput)
+	if s.UpdatedInput = input; err != nil {
+		e.note(c, key, "updatedInput is dropped: "+err.Error())
+	} else if note != "" {
+		e.note(c, key, note)
+	}
 }
 
 func (e *evaluation) note(c *compiled, key, message string) {

@@ -485,6 +485,37 @@ func TestTrust(t *testing.T) {
 	assert.ErrorContains(t, err, "never reviewed")
 }
 
+// TestDigest: any change of what decides behaviour changes it, and nothing
+// else does.
+func TestDigest(t *testing.T) {
+	base := Hook{Name: "h", On: OnStop, Tier: TierAgent, Agent: "a", Run: Command{Script: "#!/bin/bash\nexit 0", Env: []string{"A=b"}}}
+	seen := map[string]string{base.Digest(): "base"}
+	for name, change := range map[string]func(h *Hook){
+		"name": func(h *Hook) { h.Name = "h2" }, "event": func(h *Hook) { h.On = OnStart }, "tier": func(h *Hook) { h.Tier = TierSystem },
+		"agent": func(h *Hook) { h.Agent = "b" }, "matcher": func(h *Hook) { h.Matcher = "*" }, "sources": func(h *Hook) { h.Sources = []string{"x"} },
+		"sources 2": func(h *Hook) { h.Sources = []string{"x", ""} }, "demand": func(h *Hook) { h.OnDemand = true },
+		"timeout": func(h *Hook) { h.Timeout = time.Second }, "failMode": func(h *Hook) { h.FailMode = FailBlock },
+		"script": func(h *Hook) { h.Run = Command{Script: "#!/bin/bash\nexit 1", Env: []string{"A=b"}} },
+		"line":   func(h *Hook) { h.Run = Command{Line: "#!/bin/bash\nexit 0", Env: []string{"A=b"}} },
+		"dir":    func(h *Hook) { h.Run = Command{Script: "#!/bin/bash\nexit 0", Dir: "/", Env: []string{"A=b"}} },
+		"env":    func(h *Hook) { h.Run = Command{Script: "#!/bin/bash\nexit 0"} },
+		"prompt": func(h *Hook) { h.Run = Prompt{Text: "x"} }, "model": func(h *Hook) { h.Run = Prompt{Text: "x", Model: "m"} },
+		"rejections": func(h *Hook) { h.Run = Prompt{Text: "x", MaxRejections: 4} }, "func": func(h *Hook) { h.Run = Func(nil) },
+	} {
+		h := base
+		change(&h)
+		d := h.Digest()
+		assert.Empty(t, seen[d], name)
+		seen[d] = name
+		same := h.clone()
+		if same.Timeout == 0 {
+			same.Timeout = DefaultTimeout
+		}
+		assert.Equal(t, d, same.Digest(), name)
+	}
+	assert.Equal(t, "be630202", base.Digest()[:8], "a digest must stay the same over versions")
+}
+
 // TestWith is CFG-7: a whole spec replaces another; the old runtime stays.
 func TestWith(t *testing.T) {
 	old := newRuntime(t, nil, says(TierAgent, "a", Deny("x")), says(TierUserGlobal, "b", Pass()))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -16,70 +17,67 @@ import (
 type commandRunner struct {
 	sandbox Sandbox
 	argv    []string
-	dir     string
+	folder  func(workspace string) string
 	env     []string
 	lim     Limits
-	reader  answerReader
+	exits   exitReader
+}
+
+// exitReader says what an ordinary end of a command means: a code, not a
+// signal, and in time.
+type exitReader interface {
+	exited(code int, stdout, stderr *proc.Capture) answer
 }
 
 // newCommandRunner finds the interpreter (CMD-17). A script is passed as an
 // argument, not as a file: there is nothing to place, to tamper with or to
-// remove, and nothing beside it on a module path.
-func newCommandRunner(c Command, sandbox Sandbox, lim Limits, conduct Conduct) (*commandRunner, error) {
+// remove, and nothing beside it on a module path. line is how the dialect runs
+// a command line.
+func newCommandRunner(c Command, sandbox Sandbox, lim Limits, line func(line, goos string) (string, []string), exits exitReader) (*commandRunner, error) {
 	r := &commandRunner{
-		sandbox: sandbox, dir: c.Dir, lim: lim,
+		sandbox: sandbox, lim: lim, exits: exits,
 		env:    append(slices.Clone(c.Env), depthEntry()),
-		reader: answerReader{conduct: conduct, lim: lim},
+		folder: func(string) string { return c.Dir },
 	}
-	name, args, text := "bash", []string(nil), c.Line
+	name, args := line(c.Line, runtime.GOOS)
 	if c.Script != "" {
 		var err error
-		if name, args, err = interpreterOf(c.Script); err != nil {
+		if name, args, err = scriptArgs(c.Script); err != nil {
 			return nil, err
 		}
-		text = c.Script
 	}
 	argv, err := interpreter(sandbox, name)
 	if err != nil {
 		return nil, err
 	}
-	r.argv = append(r.argv, argv...)
-	switch name {
-	case "bash":
-		// Even a shebang that asks for a login shell reads no profile: it
-		// would print into the protocol.
-		r.argv = append(r.argv, "--noprofile", "--norc")
-		for _, a := range args {
-			if a != "-" && a != "--" { // both would end the options before -c
-				r.argv = append(r.argv, a)
-			}
-		}
-		// Behind --, a line that begins with a dash is not read as options,
-		// which would make bash exit with 2: a block.
-		r.argv = append(r.argv, "-c", "--", text)
-	default:
-		// -I keeps the working folder, the user's site-packages and PYTHON*
-		// off the module path: a json.py in the workspace must not own hooks.
-		r.argv = append(r.argv, "-I", "-c", text)
-	}
+	r.argv = append(slices.Clone(argv), args...)
 	return r, nil
 }
 
-func interpreter(sandbox Sandbox, name string) ([]string, error) {
-	if finder, ok := sandbox.(Interpreters); ok {
-		return finder.Interpreter(name)
+// scriptArgs returns the interpreter of a script and the arguments behind it.
+func scriptArgs(script string) (name string, args []string, err error) {
+	name, options, err := interpreterOf(script)
+	if name != "bash" {
+		// -I keeps the working folder, the user's site-packages and PYTHON*
+		// off the module path: a json.py in the workspace must not own hooks.
+		return name, []string{"-I", "-c", script}, err
 	}
-	if name == "bash" {
-		return []string{"/bin/bash"}, nil
+	// Even a shebang that asks for a login shell reads no profile: it would
+	// print into the protocol.
+	args = []string{"--noprofile", "--norc"}
+	for _, o := range options {
+		if o != "-" && o != "--" { // both would end the options before -c
+			args = append(args, o)
+		}
 	}
-	return []string{"/usr/bin/env", name}, nil
+	return name, append(args, "-c", "--", script), nil
 }
 
 func (r *commandRunner) run(ctx context.Context, in *invocation) answer {
 	stdout := &proc.Capture{Head: r.lim.Stdout}
 	stderr := &proc.Capture{Head: r.lim.Stderr / 2, Tail: r.lim.Stderr - r.lim.Stderr/2}
 	exit, err := r.sandbox.Exec(ctx, Process{
-		Argv: r.argv, Dir: r.dir, Env: r.env,
+		Argv: r.argv, Dir: r.folder(in.event.common().Workspace), Env: r.env,
 		Stdin: in.payload.reader(in.summary), Stdout: stdout, Stderr: stderr,
 	})
 	a := r.ladder(ctx, exit, err, stdout, stderr)
@@ -101,44 +99,57 @@ func (r *commandRunner) ladder(ctx context.Context, exit Exit, err error, stdout
 		return failed(FailureStart, err, "could not be started: %v", err)
 	case exit.Signal != "":
 		return failed(FailureSignal, nil, "was ended by signal %q", exit.Signal)
-	case exit.Code == 2:
-		return r.blocked(stdout, stderr)
-	case exit.Code != 0:
-		a := failed(FailureExit, nil, "exited with code %d", exit.Code)
-		return r.salvage(a, stdout)
-	case stdout.Overflowed():
-		return failed(FailureOutput, nil, "stdout has more than %d bytes", r.lim.Stdout)
 	}
-	rd := r.reader.command(stdout.Bytes())
+	return r.exits.exited(exit.Code, stdout, stderr)
+}
+
+// contractReader reads how commands of the hook data contract end.
+type contractReader struct{ answerReader }
+
+func newContractReader(_ *eventRow, c Conduct, lim Limits) exitReader {
+	return contractReader{answerReader{conduct: c, lim: lim}}
+}
+
+func (cr contractReader) exited(code int, stdout, stderr *proc.Capture) answer {
+	switch {
+	case code == 2:
+		return cr.blocked(stdout, stderr)
+	case code != 0:
+		a := failed(FailureExit, nil, "exited with code %d", code)
+		return cr.keepBlock(a, stdout)
+	case stdout.Overflowed():
+		return failed(FailureOutput, nil, "stdout has more than %d bytes", cr.lim.Stdout)
+	}
+	rd := cr.command(stdout.Bytes())
 	if rd.invalid != "" {
 		a := failed(FailureOutput, nil, "%s", rd.invalid)
 		a.notes = rd.notes
-		return r.salvage(a, stdout)
+		return cr.keepBlock(a, stdout)
 	}
 	return answer{result: rd.result, notes: rd.notes}
 }
 
 // blocked is exit 2: it blocks whatever stdout says; stderr is the reason
 // (CMD-3). Hardened takes a JSON reason where stderr is blank (QRK-8).
-func (r *commandRunner) blocked(stdout, stderr *proc.Capture) answer {
+func (cr contractReader) blocked(stdout, stderr *proc.Capture) answer {
 	reason := strings.TrimSpace(stderr.String())
-	if reason == "" && r.reader.conduct == Hardened && !stdout.Overflowed() {
+	if reason == "" && cr.conduct == Hardened && !stdout.Overflowed() {
 		if members, err := wire.Members(bytes.TrimSpace(wire.TrimBOM(stdout.Bytes()))); err == nil {
-			reason = r.reader.object(members).result.Reason
-		} else if found, ok := r.reader.salvage(stdout.Bytes()); ok {
+			reason = cr.object(members).result.Reason
+		} else if found, ok := cr.salvage(stdout.Bytes()); ok {
 			reason = found.Reason
 		}
 	}
 	return answer{result: Reject(reason)}
 }
 
-// salvage keeps a rejection or deny that a failed hook printed all the same
+// keepBlock keeps a rejection or deny that a failed hook printed all the same
 // (QRK-8).
-func (r *commandRunner) salvage(a answer, stdout *proc.Capture) answer {
-	if r.reader.conduct != Hardened || stdout.Overflowed() {
+func (cr contractReader) keepBlock(a answer, stdout *proc.Capture) answer {
+	if cr.conduct != Hardened || stdout.Overflowed() {
 		return a
 	}
-	if found, ok := r.reader.salvage(stdout.Bytes()); ok {
+	if found, ok := cr.salvage(stdout.Bytes()); ok {
 		a.result, a.holds = found, true
 		a.failure.Message = fmt.Sprintf("%s, but printed a block", a.failure.Message)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -29,23 +30,48 @@ import (
 //
 // The zero Tier is refused. An ExtendedAgent's hooks can be loaded with
 // [TierAgent] only, and belong to the agent of its name.
+//
+// It is the method [Dialect.Load] of [HookContract].
 func Load(tier Tier, files ...string) (hooks []Hook, warnings []Diagnostic, err error) {
-	l := loader{tier: tier}
-	return l.load(osFiles{}, files)
+	return HookContract.Load(tier, files...)
 }
 
 // LoadFS is [Load] for the files of fsys, as an embed.FS.
 func LoadFS(fsys fs.FS, tier Tier, names ...string) (hooks []Hook, warnings []Diagnostic, err error) {
-	l := loader{tier: tier}
-	return l.load(fsFiles{fsys}, names)
+	return HookContract.LoadFS(fsys, tier, names...)
 }
 
 // Parse is [Load] for a file that is in memory already. The name stands in
 // diagnostics; one that ends in .json makes the data be read as JSON, and
 // hooks without a name of their own are named after it.
 func Parse(tier Tier, name string, data []byte) (hooks []Hook, warnings []Diagnostic, err error) {
-	l := loader{tier: tier}
-	if l.refuseTier() {
+	return HookContract.Parse(tier, name, data)
+}
+
+// Load reads hooks from files in the dialect's format and gives them the dialect
+// and the tier. What [Load] says of files, folders, errors and warnings holds
+// for every dialect.
+//
+// Files of [VSCode] are JSON with comments, or YAML if their name says so, with
+// hooks by event; items may be grouped under a matcher, which has no effect. The
+// command is the one for this system. Files only add: hooks run in file order,
+// with the names <file>/<Event>/<n>. An unknown event, another type than
+// command, and a hook without a command for this system are skipped with a
+// warning.
+func (d Dialect) Load(tier Tier, files ...string) (hooks []Hook, warnings []Diagnostic, err error) {
+	return d.loader(tier).load(osFiles{}, files)
+}
+
+// LoadFS is [Dialect.Load] for the files of fsys, as an embed.FS.
+func (d Dialect) LoadFS(fsys fs.FS, tier Tier, names ...string) (hooks []Hook, warnings []Diagnostic, err error) {
+	return d.loader(tier).load(fsFiles{fsys}, names)
+}
+
+// Parse is [Dialect.Load] for a file that is in memory already, as the function
+// [Parse] is for [Load].
+func (d Dialect) Parse(tier Tier, name string, data []byte) (hooks []Hook, warnings []Diagnostic, err error) {
+	l := d.loader(tier)
+	if l.refuse() {
 		return l.result()
 	}
 	l.file(name, data)
@@ -55,9 +81,11 @@ func Parse(tier Tier, name string, data []byte) (hooks []Hook, warnings []Diagno
 // CheckOptions are the options of [Check]. The zero value checks files of the
 // local machine and takes each hook's tier from its shape.
 type CheckOptions struct {
+	// Dialect is that of the files; zero is HookContract.
+	Dialect Dialect
 	// Tier is the tier to check for. Zero takes it from the shape (CFG-3):
 	// TierAgent for an ExtendedAgent and for a bare map of hooks,
-	// TierUserGlobal for any other.
+	// TierUserGlobal for any other, and for files of VSCode.
 	Tier Tier
 	// ToolNames are the tool names of the host. When there are any, a matcher
 	// that selects none of them gets a warning.
@@ -75,12 +103,13 @@ func Check(files []string, opts *CheckOptions) (hooks []Hook, findings []Diagnos
 	if opts == nil {
 		opts = &CheckOptions{}
 	}
-	l := loader{tier: opts.Tier, toolNames: opts.ToolNames, shapeTier: true}
+	l := opts.Dialect.loader(opts.Tier)
+	l.toolNames, l.shapeTier = opts.ToolNames, true
 	var from fileTree = osFiles{}
 	if opts.FS != nil {
 		from = fsFiles{opts.FS}
 	}
-	if !l.refuseTier() {
+	if !l.refuse() {
 		l.files(from, files)
 	}
 	sortDiagnostics(l.findings)
@@ -89,8 +118,10 @@ func Check(files []string, opts *CheckOptions) (hooks []Hook, findings []Diagnos
 
 // loader gathers what the files of one call hold.
 type loader struct {
-	tier      Tier // of all hooks
-	shapeTier bool // the zero tier means the shape's own
+	dialect   Dialect
+	goos      string // the system that hooks are chosen for
+	tier      Tier   // of all hooks
+	shapeTier bool   // the zero tier means the shape's own
 	toolNames []string
 
 	hooks    []Hook // those without errors
@@ -104,15 +135,37 @@ type filePlace struct {
 	place
 }
 
+// format is how the files of a dialect are read.
+type format struct {
+	document func(r *fileReader, n *node)
+	// comments says that files are JSON with comments, unless their name says
+	// that they are YAML.
+	comments bool
+}
+
+// formats is never written to.
+var formats = [dialectCount]format{
+	HookContract: {document: (*fileReader).document},
+	VSCode:       {document: (*fileReader).vscodeDocument, comments: true},
+}
+
+func (d Dialect) loader(tier Tier) *loader {
+	return &loader{dialect: d, goos: runtime.GOOS, tier: tier}
+}
+
 func (l *loader) load(from fileTree, files []string) ([]Hook, []Diagnostic, error) {
-	if !l.refuseTier() {
+	if !l.refuse() {
 		l.files(from, files)
 	}
 	return l.result()
 }
 
-// refuseTier reports a tier that hooks cannot have.
-func (l *loader) refuseTier() bool {
+// refuse reports a dialect or a tier that hooks cannot have.
+func (l *loader) refuse() bool {
+	if !l.dialect.valid() {
+		l.add(Diagnostic{Severity: SeverityError, Key: "dialect", Message: l.dialect.String() + " is no dialect to load hooks in"})
+		return true
+	}
 	if l.tier >= TierSystem && l.tier <= TierUserGlobal || l.tier == 0 && l.shapeTier {
 		return false
 	}
@@ -131,14 +184,17 @@ func (l *loader) errorIn(file, format string, args ...any) {
 
 // file reads one file.
 func (l *loader) file(name string, data []byte) {
-	docs, faults := readNodes(name, data)
+	docs, notes, faults := readNodes(name, data, formats[l.dialect].comments)
 	r := fileReader{loader: l, file: name}
+	for _, f := range notes {
+		l.add(Diagnostic{File: name, Line: f.at.line, Column: f.at.col, Message: f.message})
+	}
 	for _, f := range faults {
 		l.add(Diagnostic{Severity: SeverityError, File: name, Line: f.at.line, Column: f.at.col, Message: f.message})
 	}
 	before := len(l.findings)
 	for _, doc := range docs {
-		r.document(doc)
+		formats[l.dialect].document(&r, doc)
 	}
 	if r.found == 0 && len(faults) == 0 && !slices.ContainsFunc(l.findings[before:], isError) {
 		at := place{1, 1}

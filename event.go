@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // EventName names a point in the agent loop, spelled as on the wire (EV-1).
 type EventName string
 
-// The events of the hook data contract.
+// The events of the hook data contract. [VSCode] has them too; it spells OnStart
+// SessionStart.
 const (
 	OnStart       EventName = "Start"
 	OnPreToolUse  EventName = "PreToolUse"
@@ -21,29 +20,25 @@ const (
 	OnStop        EventName = "Stop"
 )
 
-// ParseEventName reads an event name without regard to case, as configuration
-// does (EV-1). Any other value is an error that lists the four.
-func ParseEventName(s string) (EventName, error) {
-	for i := range eventRows {
-		if strings.EqualFold(s, string(eventRows[i].name)) {
-			return eventRows[i].name, nil
-		}
-	}
-	return "", unknownEvent(s)
-}
-
-func unknownEvent(s string) error {
-	return fmt.Errorf("unknown event %q; the events are Start, PreToolUse, PostToolUse and Stop", s)
-}
+// The events that only [VSCode] has.
+const (
+	OnUserPromptSubmit EventName = "UserPromptSubmit"
+	OnPreCompact       EventName = "PreCompact"
+	OnSubagentStart    EventName = "SubagentStart"
+	OnSubagentStop     EventName = "SubagentStop"
+)
 
 // Event is one moment of an agent loop: a *[Start], *[PreToolUse],
-// *[PostToolUse] or *[Stop]. The set is closed. The runtime reads an event
-// while Evaluate runs and never changes it.
+// *[PostToolUse] or *[Stop], or, for hooks of [VSCode] alone, a
+// *[UserPromptSubmit], *[PreCompact], *[SubagentStart] or *[SubagentStop]. The
+// set is closed. The runtime reads an event while Evaluate runs and never
+// changes it.
 type Event interface {
 	// EventName returns the event's name.
 	EventName() EventName
 	common() *Common
-	// own appends the event's own fields in wire order, and reads them back.
+	// own visits the event's own fields in wire order, as the first dialect
+	// that has the event spells them.
 	own(f fieldVisitor)
 	// size estimates the bytes of its own fields on the wire.
 	size() int
@@ -80,6 +75,15 @@ type Common struct {
 	ExecutionSummary string
 	// Metadata is flattened into the top level of the payload (IN-8).
 	Metadata Metadata
+
+	// SessionID and Workspace are for hooks of [VSCode], and nothing that the
+	// hook data contract knows. SessionID is session_id; empty is left out.
+	SessionID string
+	// Workspace is the repository root, an absolute path as the sandbox spells
+	// it: cwd in the payload, what a relative [Command.Dir] starts from, and
+	// the working folder of hooks without one. Empty is left out of the
+	// payload, and means the sandbox's own folder.
+	Workspace string
 }
 
 // Switches is the state of the hooks that one thread switched on or off, by
@@ -142,89 +146,11 @@ type Stop struct {
 // run. The zero value is a run that no prompt hook has kept going yet; later
 // ones come from [Decision.NextStop]. It marshals to JSON and back.
 type StopState struct {
-	// Active is stop_hook_active: a prompt Stop hook has rejected in this run.
+	// Active is stop_hook_active: a prompt Stop hook, or a hook of [VSCode],
+	// has rejected in this run.
 	Active bool `json:"stop_hook_active"`
 	// RejectionCount is stop_rejection_count (SP-2).
 	RejectionCount int `json:"stop_rejection_count"`
-}
-
-// effect is what an event makes of one thing that a hook can say.
-type effect uint8
-
-const (
-	deaf     effect = iota // said, but the event does not hear it
-	heard                  // decides as it says
-	asReject               // counts as a plain rejection
-	mutes                  // decides nothing, but suppresses the event's context (ST-2)
-)
-
-// eventRow is what the engine knows of an event. There is no other place where
-// one event is treated differently from another.
-type eventRow struct {
-	name EventName
-
-	tool            bool // has a tool name, which matchers select by (MAT-1)
-	matcherRequired bool // a hook without a matcher is refused (CFG-4)
-	sources         bool // hooks may be limited to thread sources (ST-3)
-	inherited       bool // a child runs the system and user-global hooks (SUB-1)
-	guarded         bool // FailUnset blocks in Hardened conduct (QRK-10)
-	promptsFirst    bool // two chains: prompts, then the others (AGG-10)
-	beginning       bool // no turn and no trajectory yet: written as 0 and null (IN-2)
-
-	reject, deny, ask, allow effect
-	context, metadata        bool // whether the event delivers them
-
-	wrap         [2]string // by Conduct: stands before a block's reason (TXT-1, TXT-2, QRK-7)
-	askInChild   string    // TXT-4: stands for reason and text of an ask that cannot be asked
-	marksAllower bool      // an allow leaves its hook's name in the metadata (MD-4)
-}
-
-// eventRows is the table of the events. It is never written to.
-var eventRows = [...]eventRow{
-	{
-		name: OnStart, sources: true, beginning: true,
-		deny: mutes, ask: mutes, allow: mutes, context: true,
-	},
-	{
-		name: OnPreToolUse, tool: true, inherited: true, guarded: true,
-		reject: heard, deny: heard, ask: heard, allow: heard, context: true, metadata: true,
-		wrap:         [2]string{"[Tool execution blocked] ", "[Tool execution blocked] "},
-		marksAllower: true,
-	},
-	{
-		name: OnPostToolUse, tool: true, matcherRequired: true, inherited: true, guarded: true,
-		reject: heard, deny: heard, ask: heard, allow: heard, context: true, metadata: true,
-		wrap: [2]string{
-			"[Tool result blocked by hook] [Hook Blocked Tool Result] ",
-			"[Tool result blocked by hook] ",
-		},
-		askInChild: "Tool executed, but its output was withheld as it needs user approval. Try to find an alternative approach.",
-	},
-	{
-		name: OnStop, promptsFirst: true,
-		reject: heard, deny: asReject,
-	},
-}
-
-// permission returns what a permission says, and what the event makes of it.
-func (row *eventRow) permission(p Permission) (Outcome, effect) {
-	switch p {
-	case PermissionAllow:
-		return OutcomeAllow, row.allow
-	case PermissionAsk:
-		return OutcomeAsk, row.ask
-	}
-	return OutcomeDeny, row.deny
-}
-
-// row returns the event's row, nil for an unknown name. The name is exact.
-func (n EventName) row() *eventRow {
-	for i := range eventRows {
-		if eventRows[i].name == n {
-			return &eventRows[i]
-		}
-	}
-	return nil
 }
 
 // EventName returns [OnStart].
@@ -248,6 +174,9 @@ func (e *Stop) common() *Common        { return &e.Common }
 // and naming them are three visitors, so that each field is spelled once.
 type fieldVisitor interface {
 	str(key string, p *string)             // string
+	strOr(key string, p *string, d string) // string; an empty one is written as d
+	known(key string, p *string)           // string; an empty one is left out
+	flat(key string, p *json.RawMessage)   // any JSON as one string
 	nullStr(key string, p **string)        // string or null
 	boolean(key string, p *bool)           // bool
 	integer(key string, p *int)            // integer

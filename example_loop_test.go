@@ -42,7 +42,10 @@ func runAgent(ctx context.Context, policy []hooks.Hook, task string, model model
 		post := call.Returned(result, d.Carry())
 		seen := []string{string(result.Result), d.Context}
 		if d, err = rt.Evaluate(ctx, post); d.Blocks() {
-			seen = []string{d.ForModel()}
+			seen[0] = d.ForModel() // the result stays with the host
+		}
+		if d.Withheld {
+			seen = seen[:1]
 		}
 		chat = append(append(chat, seen...), d.Context)
 	}

@@ -28,10 +28,15 @@ func (d *Decision) Explain() string {
 	b.WriteString("\n")
 	for _, line := range [...]struct{ label, text string }{
 		{"reason", d.Reason}, {"question", d.Question}, {"context", d.Context},
+		{"stop reason", d.StopReason}, {"for the user", strings.Join(d.SystemMessages, " / ")},
+		{"new input", string(d.UpdatedInput)},
 	} {
 		if line.text != "" {
 			fmt.Fprintf(&b, "  %s: %s\n", line.label, oneLine(line.text, 200))
 		}
+	}
+	if d.ResultStays {
+		b.WriteString("  the tool's result stays; the reason is a note beside it\n")
 	}
 	writeSteps(&b, d.Steps())
 	writeNotes(&b, d.Diagnostics)
@@ -76,14 +81,17 @@ func writeSteps(b *strings.Builder, steps iter.Seq[Step]) {
 		if rows++; rows == 1 {
 			fmt.Fprintln(w, "  HOOK\tTIER\tTYPE\tFATE\tSAID\tTIME\tWHY")
 		}
-		said, took := s.Decision.String(), ""
+		said, took, kind := s.Decision.String(), "", s.Type
+		if s.Dialect != HookContract {
+			kind += ", " + s.Dialect.String()
+		}
 		if said == "" {
 			said = "-"
 		}
 		if s.Fate == FateRan || s.Fate == FateCancelled {
 			took = s.Duration.Round(100 * time.Microsecond).String()
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Hook, s.Hook.Tier, s.Type, s.Fate, said, took, oneLine(s.detail(), 200))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Hook, s.Hook.Tier, kind, s.Fate, said, took, oneLine(s.detail(), 200))
 	}
 	w.Flush()
 	if rows == 0 {
@@ -93,7 +101,7 @@ func writeSteps(b *strings.Builder, steps iter.Seq[Step]) {
 
 // detail is the why with what the operator needs to act on it.
 func (s *Step) detail() string {
-	switch text := firstUsable(s.Reason, s.Question); {
+	switch text := firstUsable(s.Reason, s.Question, s.StopReason); {
 	case s.Failure != nil:
 		detail := s.Why + ": " + s.Failure.Message
 		if first := firstUsable(s.Stderr); first != "" && s.Failure.Kind != FailureStart {
@@ -123,14 +131,20 @@ func oneLine(s string, limit int) string {
 
 // decisionJSON is a decision as tools read it.
 type decisionJSON struct {
-	Event       EventName        `json:"event"`
-	Outcome     Outcome          `json:"outcome"`
-	Reason      string           `json:"reason"`
-	Question    string           `json:"question"`
-	Context     string           `json:"context"`
-	By          string           `json:"by"`
-	Metadata    Metadata         `json:"metadata"`
-	ForModel    string           `json:"for_model"`
+	Event    EventName `json:"event"`
+	Outcome  Outcome   `json:"outcome"`
+	Reason   string    `json:"reason"`
+	Question string    `json:"question"`
+	Context  string    `json:"context"`
+	By       string    `json:"by"`
+	Metadata Metadata  `json:"metadata"`
+	ForModel string    `json:"for_model"`
+	// What only VSCode's hooks bring about.
+	StopReason     string          `json:"stop_reason,omitempty"`
+	SystemMessages []string        `json:"system_messages,omitempty"`
+	UpdatedInput   json.RawMessage `json:"updated_input,omitempty"`
+	ResultStays    bool            `json:"result_stays,omitempty"`
+
 	Steps       []stepJSON       `json:"steps"`
 	Diagnostics []diagnosticJSON `json:"diagnostics"`
 }
@@ -139,6 +153,7 @@ type stepJSON struct {
 	Hook       string      `json:"hook"`
 	Tier       Tier        `json:"tier"`
 	Type       string      `json:"type"`
+	Dialect    *Dialect    `json:"dialect,omitempty"` // nil: HookContract
 	Fate       Fate        `json:"fate"`
 	Why        string      `json:"why"`
 	Decision   Outcome     `json:"decision"`
@@ -165,6 +180,8 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	out := decisionJSON{
 		Event: d.Event, Outcome: d.Outcome, Reason: d.Reason, Question: d.Question,
 		Context: d.Context, By: d.By, Metadata: d.Metadata, ForModel: d.ForModel(),
+		StopReason: d.StopReason, SystemMessages: d.SystemMessages,
+		UpdatedInput: d.UpdatedInput, ResultStays: d.ResultStays,
 	}
 	return out.marshal(d.Steps(), d.Diagnostics)
 }
@@ -183,6 +200,9 @@ func (out *decisionJSON) marshal(steps iter.Seq[Step], ds []Diagnostic) ([]byte,
 			Hook: s.Hook.Name, Tier: s.Hook.Tier, Type: s.Type, Fate: s.Fate, Why: s.Why,
 			Decision: s.Decision, Reason: s.Reason, ExitCode: s.ExitCode, Stderr: s.Stderr,
 			DurationMs: math.Round(float64(s.Duration)/float64(time.Microsecond)) / 1000,
+		}
+		if s.Dialect != HookContract {
+			j.Dialect = &s.Dialect
 		}
 		if s.Decision == OutcomeAsk {
 			j.Reason = s.Question

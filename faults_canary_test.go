@@ -45,7 +45,7 @@ func TestFailuresTellNothing(t *testing.T) {
 		}), FailureTimeout},
 		"permission":  {Func(func(context.Context, Call) (Result, error) { return Result{Permission: 9, Reason: canary}, nil }), FailureOutput},
 		"model error": {Prompt{Text: canary, Model: "error"}, FailureModel},
-		"model panic": {Prompt{Text: canary, Model: "panic"}, FailurePanic},
+		"model panic": {Prompt{Text: canary, Model: "panic"}, FailureModel},
 		"model prose": {Prompt{Text: canary + strings.Repeat(" policy", 500), Model: "prose"}, FailureOutput},
 		"model late":  {Prompt{Text: canary, Model: "late"}, FailureTimeout},
 	}

@@ -5,7 +5,7 @@
 // A host gives [New] a list of [Hook] values and the few outside things they
 // need: where commands run ([Sandbox]), which model judges prompts ([Model]),
 // who watches. New compiles everything and may refuse; after it nothing can
-// fail by configuration. At four points of its loop the host builds an event
+// fail by configuration. At the points of its loop the host builds an event
 // ([Start], [PreToolUse], [PostToolUse], [Stop]) and calls [Runtime.Evaluate],
 // which plans (which hooks, in which order, and why not the others), runs the
 // planned hooks, folds what they said and returns one [Decision] that explains
@@ -14,6 +14,8 @@
 // A Runtime is immutable, safe for concurrent use and keeps no memory between
 // calls. What must travel from one event to a later one travels in plain
 // values that marshal to JSON: [Carried], [StopState], [Switches].
+//
+// Hooks speak a [Dialect]: the hook data contract, or that of another product.
 //
 // Hooks are policy, not isolation: a command hook runs as the user of the
 // host, and what a tool does inside a shell is not seen by any hook.
@@ -33,12 +35,14 @@ import (
 // is data; a Runtime copies it in [New], so it may be reused and changed
 // afterwards. Its zero value is refused.
 type Hook struct {
+	// Dialect is the contract that the hook speaks; zero is [HookContract].
+	Dialect Dialect
 	// Name is the durable identity for telemetry, explanations and trust.
 	// It is required, holds no control characters, and is unique in its tier
 	// (in TierAgent: for its Agent). Names beginning with "system__" are
 	// reserved for TierSystem (CFG-4).
 	Name string
-	// On is the event the hook listens to.
+	// On is the event the hook listens to; it must exist in the Dialect.
 	On EventName
 	// Tier says who configured the hook; the zero value is refused (CFG-3).
 	Tier Tier
@@ -47,7 +51,8 @@ type Hook struct {
 	Agent string
 	// Matcher selects tool names on tool events (MAT-2): "*" is every tool,
 	// empty is none, anything else is a .NET regular expression over the
-	// whole name. Start and Stop ignore it.
+	// whole name. Start and Stop ignore it, and so does [VSCode], whose hooks
+	// run for every tool.
 	Matcher string
 	// Sources limits a Start hook to these thread sources, compared without
 	// regard to case; empty means every source (ST-3).
@@ -57,7 +62,7 @@ type Hook struct {
 	// Timeout bounds one run of the hook. Zero means 30 seconds.
 	Timeout time.Duration
 	// FailMode says what a failure of the hook means. FailUnset follows the
-	// conduct (QRK-10).
+	// conduct (QRK-10); in [VSCode] it is FailAllow in both conducts.
 	FailMode FailMode
 	// Run is what runs: a [Command], a [Prompt] or a [Func], by value.
 	Run Body
@@ -68,45 +73,6 @@ const DefaultTimeout = 30 * time.Second
 
 // MaxScript is the largest accepted Command.Script, in bytes (CFG-4).
 const MaxScript = 64 << 10
-
-// Tier says who configured a hook. It decides the order of the chain (AGG-1),
-// what a child inherits (SUB-1) and what can be switched off (CFG-6).
-type Tier int
-
-// The tiers, in the order in which their hooks run. The zero Tier is invalid.
-const (
-	TierSystem     Tier = iota + 1 // the platform's own hooks
-	TierAgent                      // hooks that come with one agent
-	TierUserGlobal                 // hooks of the user, for every agent
-)
-
-var tierNames = [...]string{TierSystem: "system", TierAgent: "agent", TierUserGlobal: "user-global"}
-
-// String returns "system", "agent" or "user-global", the spellings of TEL-2.
-func (t Tier) String() string {
-	if t < TierSystem || t > TierUserGlobal {
-		return fmt.Sprintf("Tier(%d)", int(t))
-	}
-	return tierNames[t]
-}
-
-// MarshalText implements [encoding.TextMarshaler]; an invalid Tier is an error.
-func (t Tier) MarshalText() ([]byte, error) {
-	if t < TierSystem || t > TierUserGlobal {
-		return nil, fmt.Errorf("hooks: invalid tier %d", int(t))
-	}
-	return []byte(tierNames[t]), nil
-}
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (t *Tier) UnmarshalText(text []byte) error {
-	i := slices.Index(tierNames[1:], string(text))
-	if i < 0 {
-		return fmt.Errorf("hooks: unknown tier %q; the tiers are system, agent and user-global", text)
-	}
-	*t = Tier(i + 1)
-	return nil
-}
 
 // FailMode says what a failure of a hook (a crash, a timeout, an unusable
 // answer) means for the event.
@@ -143,12 +109,15 @@ type Body interface {
 // on stdin and answers with its exit code, stdout and stderr (CMD-1 to
 // CMD-17). Exactly one of Line and Script is set.
 type Command struct {
-	// Line is one command line for bash -c.
+	// Line is one command line for bash -c; of a hook of [VSCode] on Windows,
+	// for PowerShell.
 	Line string
 	// Script is a whole script, at most MaxScript bytes, that begins with
 	// "#!/bin/bash" (arguments allowed) or "#!/usr/bin/env python3".
 	Script string
-	// Dir is the working folder; empty means the sandbox's own.
+	// Dir is the working folder; empty means the sandbox's own. Of a hook of
+	// [VSCode] it may begin with "~", the home folder ([Homes]), a relative one
+	// starts from [Common.Workspace], and empty means that folder.
 	Dir string
 	// Env holds "KEY=value" entries added to the sandbox's environment. An
 	// entry given here always passes, also one the sandbox would withhold.
@@ -169,6 +138,14 @@ type Prompt struct {
 
 // DefaultMaxRejections is the limit of a prompt Stop hook that sets none (SP-3).
 const DefaultMaxRejections = 3
+
+// maxRejections returns the limit with the default filled in.
+func (p Prompt) maxRejections() int {
+	if p.MaxRejections == 0 {
+		return DefaultMaxRejections
+	}
+	return p.MaxRejections
+}
 
 // Func is an in-process hook. It must return soon after ctx is done: one that
 // does not is abandoned at its deadline, its answer discarded, and its
@@ -234,14 +211,15 @@ func (h *Hook) problems() []problem {
 	if h.Agent != "" && h.Tier != TierAgent {
 		add("agent", "agent %.60q is set on a hook of tier %s; only hooks of the agent tier belong to an agent", h.Agent, h.Tier)
 	}
-	row := h.On.row()
-	if row == nil {
-		add("eventType", "%v", unknownEvent(string(h.On)))
+	if terms := h.terms(); !h.Dialect.valid() {
+		add("dialect", "dialect %d is unknown; it must be HookContract or VSCode", int(h.Dialect))
+	} else if terms == nil {
+		add("eventType", "%v", unknownEvent(string(h.On), h.Dialect))
 	} else {
-		if row.matcherRequired && h.Matcher == "" {
+		if terms.matcherRequired && h.Matcher == "" {
 			add("matcher", `matcher is missing: a %s hook needs one ("*" matches every tool)`, h.On)
 		}
-		if len(h.Sources) > 0 && !row.sources {
+		if len(h.Sources) > 0 && !terms.sources {
 			add("sources", "sources is set on a %s hook; only Start hooks have sources", h.On)
 		}
 	}
@@ -258,6 +236,9 @@ func (h *Hook) problems() []problem {
 	case Command:
 		b.problems(add)
 	case Prompt:
+		if h.Dialect.valid() && !h.Dialect.facts().prompts {
+			add("type", "it is a prompt hook, and %s has none", h.Dialect)
+		}
 		if strings.TrimSpace(b.Text) == "" {
 			add("prompt", "prompt is missing: a prompt hook needs its text")
 		}

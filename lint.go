@@ -51,8 +51,8 @@ func (h *Hook) lint(toolNames []string) []finding {
 			warn("failMode", "failMode block on a command Stop hook: a crash of the hook keeps the agent running, and nothing bounds how often")
 		}
 	case Prompt:
-		switch row := h.On.row(); {
-		case row != nil && row.reject == deaf: // and a prompt can do nothing else
+		switch terms := h.terms(); {
+		case terms != nil && terms.reject == deaf: // and a prompt can do nothing else
 			warn("type", "a prompt hook on "+string(h.On)+" has no effect: nothing it answers is heard")
 		case strings.TrimSpace(b.Text) != "" && !mentionsOK.MatchString(b.Text):
 			warn("prompt", `prompt never mentions ok: it must ask for {"ok": true} or {"ok": false, "reason": "…"}, any other answer passes`)
@@ -62,8 +62,8 @@ func (h *Hook) lint(toolNames []string) []finding {
 }
 
 func (h *Hook) lintMatcher(toolNames []string) (fs []finding) {
-	row := h.On.row()
-	if row == nil {
+	row, terms := h.On.row(), h.terms()
+	if terms == nil {
 		return nil
 	}
 	warn := func(message, suggestion string) {
@@ -76,8 +76,14 @@ func (h *Hook) lintMatcher(toolNames []string) (fs []finding) {
 		}
 		return fs
 	}
+	if !h.Dialect.facts().matchers {
+		if h.Matcher != "" && h.Matcher != "*" {
+			warn(quoted+" has no effect: "+h.Dialect.String()+" hooks run for every tool", "")
+		}
+		return fs
+	}
 	if h.Matcher == "" {
-		if !row.matcherRequired { // otherwise it is an error of its own
+		if !terms.matcherRequired { // otherwise it is an error of its own
 			warn(`matcher is missing: the hook matches no tool and never fires ("*" matches every tool)`, "")
 		}
 		return fs
@@ -85,7 +91,7 @@ func (h *Hook) lintMatcher(toolNames []string) (fs []finding) {
 	m := compileMatcher(h.Matcher, Contract)
 	if m.broken != nil {
 		f := finding{key: "matcher", message: quoted + " does not compile as a .NET regular expression (" + regexpReason(m.broken) + "): it is compared exactly"}
-		if row.matcherRequired && h.Tier != TierAgent {
+		if terms.matcherRequired && h.Tier != TierAgent {
 			f.severity = SeverityError
 			f.message = quoted + " does not compile as a .NET regular expression (" + regexpReason(m.broken) + `); it must, or be "*"`
 		}

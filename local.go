@@ -17,9 +17,9 @@ import (
 )
 
 // Local runs command hooks on this machine, as the user of the host process.
-// It implements [Sandbox] and [Interpreters]. The zero value is ready; a Local
-// has no state, and its methods may be called concurrently as long as nobody
-// changes its fields.
+// It implements [Sandbox], [Interpreters] and [Homes]. The zero value is ready;
+// a Local has no state, and its methods may be called concurrently as long as
+// nobody changes its fields.
 //
 // Hooks do not see the environment of the host, which tends to hold secrets,
 // but what programs ordinarily need of it: PATH without its relative entries,
@@ -38,12 +38,9 @@ type Local struct {
 	// the host, and [Command.Env] over these.
 	Env []string
 	// InheritEnv passes the host's whole environment, except for what would
-	// run code in or before the hook, or change how its interpreter reads it:
-	// BASH_ENV, ENV, BASH_FUNC_*, PS4, BASH_LOADABLES_PATH, LD_*, GCONV_PATH,
-	// PYTHON*, on macOS DYLD_*; BASHOPTS, SHELLOPTS, POSIXLY_CORRECT,
-	// BASH_COMPAT, BASH_XTRACEFD, CDPATH, TMOUT; and the relative entries of
-	// PATH. Secrets of the host pass. So does what other programs, which a hook
-	// calls, take from the environment, as NODE_OPTIONS.
+	// run code before the hook or change how its interpreter reads it:
+	// BASH_ENV, ENV, BASHOPTS, SHELLOPTS, BASH_FUNC_*, LD_*, PYTHON*, on macOS
+	// DYLD_*, and the relative entries of PATH. Secrets of the host pass.
 	InheritEnv bool
 	// TempDir is where Put makes its private folders. Empty means
 	// [os.TempDir]. It may be mounted noexec: nothing in it is executed.
@@ -53,20 +50,20 @@ type Local struct {
 var (
 	_ Sandbox      = (*Local)(nil)
 	_ Interpreters = (*Local)(nil)
+	_ Homes        = (*Local)(nil)
 )
 
 // Exec implements [Sandbox]. It returns within a quarter of a second after ctx
 // is done, and within some 600 ms after the process itself has ended, however
 // its children keep the outputs open; what they write in that time counts. A
-// process that not even SIGKILL ends, because it became another user's or hangs
-// in the kernel, is left behind after half a second and collected at its end.
+// process that not even SIGKILL ends in time, because it became another user's
+// or hangs in the kernel, is left behind and collected at its end.
 //
 // The error, which means that nothing ran, is the context's own if ctx was
 // done before the start.
 func (l *Local) Exec(ctx context.Context, p Process) (Exit, error) {
 	if len(p.Argv) == 0 || !filepath.IsAbs(p.Argv[0]) {
-		// The arguments, which hold the hook's text, are not quoted.
-		return Exit{}, fmt.Errorf("hooks: Argv does not begin with an absolute path: %q", p.Argv[:min(len(p.Argv), 1)])
+		return Exit{}, fmt.Errorf("hooks: Argv %q does not begin with an absolute path", p.Argv)
 	}
 	exit, err := proc.Run(ctx, proc.Cmd{
 		Argv:   p.Argv,
@@ -87,22 +84,26 @@ func (l *Local) Exec(ctx context.Context, p Process) (Exit, error) {
 // get, its relative entries left out: a program that lies in a workspace must
 // not become the interpreter of every hook. On Windows, "python3" may also be
 // python.exe, and the launchers that Windows itself puts on PATH are skipped:
-// its bash is the one of another system (WSL), its python opens a shop.
+// its bash is the one of another system (WSL), its python opens a shop. Only
+// there, "powershell" is powershell.exe or pwsh.exe.
 func (l *Local) Interpreter(name string) ([]string, error) {
 	env := l.environment(os.Environ(), runtime.GOOS)
 	dirs := absoluteEntries(lookup(env, "PATH", runtime.GOOS), runtime.GOOS)
 	programs := []string{name}
 	var tried string
 	switch {
-	case name != "bash" && name != "python3":
+	case name != "bash" && name != "python3" && (name != "powershell" || runtime.GOOS != "windows"):
 		return nil, fmt.Errorf("hooks: no interpreter is called %q; there are bash and python3", name)
 	case runtime.GOOS == "windows":
 		dirs = slices.DeleteFunc(dirs, func(dir string) bool {
 			return holdsLaunchers(dir, lookup(env, "SystemRoot", runtime.GOOS))
 		})
 		programs = []string{name + ".exe"}
-		if name == "python3" {
+		switch name {
+		case "python3":
 			programs = append(programs, "python.exe")
+		case "powershell":
+			programs = append(programs, "pwsh.exe")
 		}
 	case name == "bash":
 		if path, err := exec.LookPath("/bin/bash"); err == nil {
@@ -121,6 +122,19 @@ func (l *Local) Interpreter(name string) ([]string, error) {
 	}
 	return nil, fmt.Errorf("hooks: %s was not found: looked %son the absolute entries of PATH (%s)",
 		name, tried, strings.Join(dirs, string(filepath.ListSeparator)))
+}
+
+// Home implements [Homes]: HOME as hooks get it, on Windows USERPROFILE.
+func (l *Local) Home() (string, error) {
+	key := "HOME"
+	if runtime.GOOS == "windows" {
+		key = "USERPROFILE"
+	}
+	home := lookup(l.environment(os.Environ(), runtime.GOOS), key, runtime.GOOS)
+	if !isAbsolute(home, runtime.GOOS) {
+		return "", fmt.Errorf("hooks: there is no home folder: %s is %q", key, home)
+	}
+	return home, nil
 }
 
 // putPrefix begins the name of every folder that Put makes; digits follow.
@@ -166,7 +180,7 @@ func (l *Local) Remove(_ context.Context, path string) error {
 	dir = filepath.Clean(dir)
 	digits, ours := strings.CutPrefix(filepath.Base(dir), putPrefix)
 	if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" ||
-		!isFileName(name) || !filepath.IsAbs(path) || path != filepath.Clean(path) {
+		!filepath.IsAbs(path) || path != filepath.Clean(path) {
 		return fmt.Errorf("hooks: %q was not put here; it is not removed", path)
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -16,7 +16,8 @@ import (
 // `kind: Hook`. Loaded again for the same tier it is the same hook. What the
 // shape cannot say is a *[ConfigError] that names the field: a [Func], a name
 // with other characters than letters, digits, hyphens and underscores, an
-// Agent (see [MarshalAgent]), Dir, Env, a part of a second, CRLF in a script;
+// Agent (see [MarshalAgent]), Dir, Env, another Dialect, a part of a second,
+// CRLF in a script;
 // so is a hook that the loaders would refuse. The tier is not written.
 func (h Hook) MarshalYAML() (any, error) {
 	w := hookWriter{hook: &h}
@@ -152,6 +153,9 @@ func (w *hookWriter) err() error {
 func (w *hookWriter) body() *yaml.Node {
 	h := w.hook
 	n := yamlMapping()
+	if h.Dialect != HookContract {
+		w.cannot("dialect", "dialect %v: the shape is that of the hook data contract", h.Dialect)
+	}
 	switch b := h.Run.(type) {
 	case Command:
 		yamlPut(n, "type", yamlText("command"))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hookruntime/hooks/internal/wire"
 )
@@ -32,7 +33,10 @@ const AllowingHook = "_aggregation.allowing_hook"
 // reservedKeys belong to the execution pipeline (MD-3).
 var reservedKeys = [...]string{"cliExecution", "approval", "browser", "userQuestion", AllowingHook}
 
-func isReserved(key string) bool { return slices.Contains(reservedKeys[:], key) }
+// isReserved compares without regard to case, as Go's decoder does.
+func isReserved(key string) bool {
+	return slices.ContainsFunc(reservedKeys[:], func(k string) bool { return strings.EqualFold(k, key) })
+}
 
 // Get returns the first value of a key, nil when there is none.
 func (m Metadata) Get(key string) json.RawMessage {
@@ -115,10 +119,15 @@ func (s *metadataSet) set(e MetadataEntry) {
 	s.add(e)
 }
 
-// overlay returns the hooks' entries with the pipeline's over them: a pipeline
-// value overwrites a hook's value for the same key (MD-3).
+// overlay returns the entries with the pipeline's over them: a pipeline value
+// overwrites a hook's for the same key (MD-3). Keys become distinct, the first
+// of equal ones wins: a hook's value behind the host's under the same key would
+// be what most readers take.
 func (m Metadata) overlay(pipeline Metadata) Metadata {
-	out := metadataSet{list: m.clone()}
+	var out metadataSet
+	for _, e := range m.clone() {
+		out.add(e)
+	}
 	for _, e := range pipeline.clone() {
 		out.set(e)
 	}

@@ -122,17 +122,27 @@ type fault struct {
 }
 
 // readNodes reads a file into its documents. A file whose name ends in .json
-// is read as JSON, any other as YAML. Documents before and behind a faulty one
-// are read too.
-func readNodes(name string, data []byte) (docs []*node, faults []fault) {
+// is read as JSON, any other as YAML. With comments, a file is JSON with
+// comments unless its name says that it is YAML; notes tell what else it has
+// that JSON has not. Documents before and behind a faulty one are read too.
+func readNodes(name string, data []byte, comments bool) (docs []*node, notes, faults []fault) {
 	data = wire.TrimBOM(data)
 	if !utf8.Valid(data) {
-		return nil, []fault{{placeOf(data, invalidAt(data)), "the file is not UTF-8 here; configuration files are UTF-8"}}
+		return nil, nil, []fault{{placeOf(data, invalidAt(data)), "the file is not UTF-8 here; configuration files are UTF-8"}}
 	}
-	if strings.EqualFold(fileExtension(name), ".json") {
-		return readJSON(data)
+	switch ext := strings.ToLower(fileExtension(name)); {
+	case comments && ext != ".yaml" && ext != ".yml":
+		plain, commas := withoutComments(data)
+		for _, at := range commas {
+			notes = append(notes, fault{at, "a comma before a closing bracket is left out; JSON has none there"})
+		}
+		docs, faults = readJSON(plain)
+	case ext == ".json":
+		docs, faults = readJSON(data)
+	default:
+		docs, faults = readYAML(data)
 	}
-	return readYAML(data)
+	return docs, notes, faults
 }
 
 // invalidAt returns the offset of the first byte that is not UTF-8.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hookruntime/hooks/internal/wire"
@@ -15,7 +16,25 @@ import (
 // keys, and second entries of known ones, become metadata, in order. A literal
 // execution_summary is kept and never opened. Errors are of type [*EventError],
 // joined when there are several.
-func ParseEvent(data []byte) (Event, error) {
+func ParseEvent(data []byte) (Event, error) { return contractInput.parse(data) }
+
+// inputKeys is how a dialect reads captured payloads.
+type inputKeys struct {
+	eventKeys []string                       // of the event's name; the first is the right one
+	event     func(name string) *eventRow    // nil: there is no such event
+	events    Dialect                        // whose events an error lists
+	fields    func(ev Event, f *fieldReader) // reads all other fields
+}
+
+// contractInput is never written to.
+var contractInput = inputKeys{
+	eventKeys: []string{"hook_event_name"},
+	event:     HookContract.spelledEvent,
+	events:    HookContract,
+	fields:    contractFields,
+}
+
+func (in *inputKeys) parse(data []byte) (Event, error) {
 	if !utf8.Valid(data) {
 		return nil, &EventError{Problem: "the input is not UTF-8"}
 	}
@@ -25,33 +44,21 @@ func ParseEvent(data []byte) (Event, error) {
 	}
 	f := &fieldReader{members: members, used: make([]bool, len(members))}
 	var name string
-	if i := f.take("hook_event_name"); i >= 0 {
-		name, _ = wire.Unquote(members[i].Value)
+	for _, key := range in.eventKeys {
+		if i := f.take(key); i >= 0 && name == "" {
+			name, _ = wire.Unquote(members[i].Value)
+		}
 	}
-	var ev Event
-	switch EventName(name) {
-	case OnStart:
-		ev = &Start{}
-	case OnPreToolUse:
-		ev = &PreToolUse{}
-	case OnPostToolUse:
-		ev = &PostToolUse{}
-	case OnStop:
-		ev = &Stop{}
-	default:
-		return nil, &EventError{Field: "hook_event_name", Problem: "it must be exactly Start, PreToolUse, PostToolUse or Stop"}
+	row := in.event(name)
+	if row == nil {
+		names := in.events.spellings()
+		last := len(names) - 1
+		return nil, &EventError{Field: in.eventKeys[0], Problem: "it must be exactly " + strings.Join(names[:last], ", ") + " or " + names[last]}
 	}
-	f.event = EventName(name)
+	f.event = row.name
+	ev := row.blank()
+	in.fields(ev, f)
 	c := ev.common()
-	f.str("agent_name", &c.Agent)
-	f.integer("current_turn", &c.Turn)
-	f.integer("max_turns", &c.MaxTurns)
-	var summary *string
-	f.nullStr("execution_summary", &summary)
-	if summary != nil {
-		c.ExecutionSummary = *summary
-	}
-	ev.own(f)
 	for i, m := range members {
 		if !f.used[i] {
 			c.Metadata = append(c.Metadata, MetadataEntry{Key: m.Key, Value: bytes.Clone(m.Value)})
@@ -63,8 +70,22 @@ func ParseEvent(data []byte) (Event, error) {
 	return ev, nil
 }
 
+// contractFields reads the fields of the hook data contract.
+func contractFields(ev Event, f *fieldReader) {
+	c := ev.common()
+	f.str("agent_name", &c.Agent)
+	f.integer("current_turn", &c.Turn)
+	f.integer("max_turns", &c.MaxTurns)
+	var summary *string
+	f.nullStr("execution_summary", &summary)
+	if summary != nil {
+		c.ExecutionSummary = *summary
+	}
+	ev.own(f)
+}
+
 // fieldReader is the fieldVisitor that reads. It takes the first entry of a
-// key and keeps going after an error, so that all are reported.
+// key, once, and keeps going after an error, so that all are reported.
 type fieldReader struct {
 	event   EventName
 	members []wire.Member
@@ -72,13 +93,18 @@ type fieldReader struct {
 	errs    []error
 }
 
-// take marks the first entry of key and returns its index, -1 when missing.
+// take marks the first entry of key and returns its index; -1 when there is
+// none, or it was taken before: dialects share keys.
 func (f *fieldReader) take(key string) int {
 	for i, m := range f.members {
-		if m.Key == key {
-			f.used[i] = true
-			return i
+		if m.Key != key {
+			continue
 		}
+		if f.used[i] {
+			return -1
+		}
+		f.used[i] = true
+		return i
 	}
 	return -1
 }
@@ -97,6 +123,9 @@ func (f *fieldReader) str(key string, p *string) {
 		return ok
 	})
 }
+
+func (f *fieldReader) strOr(key string, p *string, _ string) { f.str(key, p) }
+func (f *fieldReader) known(key string, p *string)           { f.str(key, p) }
 
 func (f *fieldReader) nullStr(key string, p **string) {
 	f.read(key, "a string or null", func(raw []byte) bool {

@@ -32,21 +32,6 @@ func (e *EventError) Error() string {
 	return "hooks: event " + where + ": " + e.Problem
 }
 
-// EncodeEvent returns the event as a command hook reads it on stdin in
-// Contract conduct: one JSON object on one line, ended by a newline (IN-9),
-// with default limits (IN-10). A Trajectory is not called: execution_summary
-// is the literal path, or null. Errors are of type [*EventError].
-func EncodeEvent(ev Event) ([]byte, error) {
-	if err := checkEvent(ev); err != nil {
-		return nil, err
-	}
-	enc, err := encode(ev, Contract, Limits{}.withDefaults())
-	if err != nil {
-		return nil, err
-	}
-	return enc.append(nil, ev.common().literalSummary()), nil
-}
-
 // checkEvent refuses an event that is nil.
 func checkEvent(ev Event) error {
 	null := ev == nil
@@ -58,6 +43,14 @@ func checkEvent(ev Event) error {
 	case *PostToolUse:
 		null = e == nil
 	case *Stop:
+		null = e == nil
+	case *UserPromptSubmit:
+		null = e == nil
+	case *PreCompact:
+		null = e == nil
+	case *SubagentStart:
+		null = e == nil
+	case *SubagentStop:
 		null = e == nil
 	}
 	if null {
@@ -76,20 +69,23 @@ func (c *Common) literalSummary() *string {
 	return &c.ExecutionSummary
 }
 
-// encoded is an event as all hooks of one evaluation see it. Only the path in
-// execution_summary differs from hook to hook, so the two large parts around
-// it are written once and shared.
+// encoded is an event as all hooks of one dialect see it. Only the path of the
+// trajectory differs from hook to hook, so the two large parts around it are
+// written once and shared.
 type encoded struct {
-	head, tail []byte // tail begins behind the value of execution_summary
-	beginning  bool
+	head, tail []byte // tail begins with the comma behind the path
+	key        string // of the path
+	leftOut    bool   // a path that there is not is left out, not null
+	beginning  bool   // there is never one
 	notes      []Diagnostic
 }
 
-// encode is the only writer of the wire input (IN-2 to IN-9).
+// encode writes the input of the hook data contract (IN-2 to IN-9).
 func encode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
 	row, c := ev.EventName().row(), ev.common()
+	beginning := row.terms[HookContract].beginning
 	turn, maxTurns := c.Turn, c.MaxTurns
-	if row.beginning {
+	if beginning {
 		turn = 0
 	}
 	if post, ok := ev.(*PostToolUse); ok && post.Resumed && conduct == Contract {
@@ -103,32 +99,41 @@ func encode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
 	f.str("agent_name", &c.Agent)
 	w.Int("current_turn", turn)
 	w.Int("max_turns", maxTurns)
-	w.Key("execution_summary")
 	head := w.Bytes()
+	tail, err := f.tail(ev, func() {
+		ev.own(f)
+		for _, e := range c.Metadata {
+			f.metadata(e)
+		}
+	})
+	return &encoded{head: head, tail: tail, key: "execution_summary", beginning: beginning, notes: f.notes}, err
+}
 
-	// The tail is an object of its own whose opening brace becomes the comma
-	// behind the summary.
-	*w = *wire.NewWriter(make([]byte, 0, 256+ev.size()))
-	w.Open()
-	ev.own(f)
-	for _, e := range c.Metadata {
-		f.metadata(e)
-	}
-	w.Close()
+// tail writes what stands behind the path of the trajectory: an object of its
+// own whose opening brace becomes the comma. It has at least one member.
+func (f *fieldWriter) tail(ev Event, members func()) ([]byte, error) {
+	*f.w = *wire.NewWriter(make([]byte, 0, 256+ev.size()))
+	f.w.Open()
+	members()
+	f.w.Close()
 	if f.err != nil {
 		return nil, f.err
 	}
-	tail := append(w.Bytes(), '\n')
+	tail := append(f.w.Bytes(), '\n')
 	tail[0] = ','
-	return &encoded{head: head, tail: tail, beginning: row.beginning, notes: f.notes}, nil
+	return tail, nil
 }
 
-// summaryJSON is the value of execution_summary; nil is null (IN-2, SUM-1).
+// summaryJSON is the member with the path; nil is null (IN-2, SUM-1).
 func (p *encoded) summaryJSON(summary *string) []byte {
-	if summary == nil || p.beginning {
-		return []byte("null")
+	dst := append(wire.AppendString([]byte{','}, p.key), ':')
+	switch {
+	case summary != nil && !p.beginning:
+		return wire.AppendString(dst, *summary)
+	case p.leftOut:
+		return nil
 	}
-	return wire.AppendString(nil, *summary)
+	return append(dst, "null"...)
 }
 
 // append appends the whole input.
@@ -196,6 +201,35 @@ func (f *fieldWriter) str(key string, p *string) {
 	f.w.Str(key, *p)
 }
 
+func (f *fieldWriter) strOr(key string, p *string, d string) {
+	if *p != "" {
+		d = *p
+	}
+	f.str(key, &d)
+}
+
+func (f *fieldWriter) known(key string, p *string) {
+	if *p != "" {
+		f.str(key, p)
+	}
+}
+
+// flat writes a JSON string as it is, and any other value as its text.
+func (f *fieldWriter) flat(key string, p *json.RawMessage) {
+	text := []byte("null")
+	if *p != nil {
+		var err error
+		if text, err = wire.Compact(nil, *p, f.lim); err != nil {
+			f.fail(key, err.Error())
+		}
+	}
+	if s, ok := wire.Unquote(text); ok {
+		f.w.Str(key, s)
+		return
+	}
+	f.w.Str(key, string(text))
+}
+
 func (f *fieldWriter) nullStr(key string, p **string) { f.w.NullStr(key, *p) }
 func (f *fieldWriter) boolean(key string, p *bool)    { f.w.Bool(key, *p) }
 func (f *fieldWriter) integer(key string, p *int)     { f.w.Int(key, *p) }
@@ -250,8 +284,10 @@ func isPayloadField(key string) bool {
 	for _, k := range commonFields {
 		f.see(k)
 	}
-	for _, ev := range [...]Event{&Start{}, &PreToolUse{}, &PostToolUse{}, &Stop{}} {
-		ev.own(f)
+	for i := range eventRows {
+		if row := &eventRows[i]; row.terms[HookContract].exists() {
+			row.blank().own(f)
+		}
 	}
 	return f.found
 }
@@ -267,6 +303,9 @@ type fieldFinder struct {
 
 func (f *fieldFinder) see(key string)                        { f.found = f.found || strings.EqualFold(key, f.key) }
 func (f *fieldFinder) str(key string, _ *string)             { f.see(key) }
+func (f *fieldFinder) strOr(key string, _ *string, _ string) { f.see(key) }
+func (f *fieldFinder) known(key string, _ *string)           { f.see(key) }
+func (f *fieldFinder) flat(key string, _ *json.RawMessage)   { f.see(key) }
 func (f *fieldFinder) nullStr(key string, _ **string)        { f.see(key) }
 func (f *fieldFinder) boolean(key string, _ *bool)           { f.see(key) }
 func (f *fieldFinder) integer(key string, _ *int)            { f.see(key) }
@@ -278,7 +317,7 @@ type invocation struct {
 	event     Event
 	hook      *Hook
 	payload   *encoded
-	summary   *string // the hook's execution_summary, nil for null
+	summary   *string // the hook's path of the trajectory, nil for none
 	cannotAsk bool
 	// trajectory writes the trajectory for a hook that runs in this process;
 	// nil: there is none.

@@ -20,6 +20,7 @@ type registry struct {
 type compiled struct {
 	hook      *Hook
 	row       *eventRow
+	terms     *eventTerms // of the row, in the hook's dialect
 	matcher   *matcher
 	executor  executor
 	untrusted error
@@ -139,8 +140,9 @@ type facts struct {
 	switches   Switches
 	source     string
 	tool       string
-	rejections int // so far, of prompt Stop hooks
-	limit      int // of prompt Stop hooks; 0: none
+	failed     bool // the tool
+	rejections int  // so far, of prompt Stop hooks
+	limit      int  // of prompt Stop hooks; 0: none
 }
 
 func factsOf(ev Event, ch *chain) facts {
@@ -154,20 +156,20 @@ func factsOf(ev Event, ch *chain) facts {
 	case *PreToolUse:
 		f.tool = e.ToolName
 	case *PostToolUse:
-		f.tool = e.ToolName
+		f.tool, f.failed = e.ToolName, !e.ToolSucceeded
 	case *Stop:
 		f.rejections = e.RejectionCount
 	}
 	if f.row.promptsFirst {
-		// The largest limit of the hooks that would run applies (SP-3).
+		// The largest limit of the hooks that would run applies (SP-3). It is
+		// set behind the loop: fate looks at it.
+		limit := 0
 		for _, h := range ch.hooks {
 			if p, ok := h.hook.Run.(Prompt); ok && f.fate(h, ch.every) == FatePlanned {
-				f.limit = max(f.limit, p.MaxRejections)
-				if p.MaxRejections == 0 {
-					f.limit = max(f.limit, DefaultMaxRejections)
-				}
+				limit = max(limit, p.maxRejections())
 			}
 		}
+		f.limit = limit
 	}
 	return f
 }
@@ -185,7 +187,7 @@ func (f *facts) fate(c *compiled, sel *selection) Fate {
 		return FateInactive
 	case len(h.Sources) > 0 && !slices.ContainsFunc(h.Sources, func(s string) bool { return strings.EqualFold(s, f.source) }):
 		return FateSourceFiltered
-	case f.row.tool && !sel.has(c):
+	case f.row.tool && !sel.has(c), f.failed && c.terms.successOnly:
 		return FateNoMatch
 	case f.limit > 0 && f.rejections >= f.limit && c.isPrompt():
 		return FateLimitReached
@@ -225,7 +227,7 @@ func (f *facts) why(c *compiled, fate Fate, sel *selection) string {
 		if h.Tier == TierAgent {
 			return fmt.Sprintf("belongs to agent %q; this loop is %q", h.Agent, f.agent)
 		}
-		return fmt.Sprintf("a child does not run %s hooks of tier %s", f.row.name, h.Tier)
+		return fmt.Sprintf("a child does not run %s hooks of tier %s", c.terms.spelled, h.Tier)
 	case FateUntrusted:
 		return fmt.Sprintf("not trusted: %v", c.untrusted)
 	case FateInactive:
@@ -236,7 +238,10 @@ func (f *facts) why(c *compiled, fate Fate, sel *selection) string {
 	case FateSourceFiltered:
 		return fmt.Sprintf("source %q is none of %s", f.source, strings.Join(h.Sources, ", "))
 	case FateNoMatch:
-		if h.Matcher == "" {
+		switch {
+		case f.failed && c.terms.successOnly:
+			return fmt.Sprintf("tool failed: %s hooks of %s run only after a success", c.terms.spelled, h.Dialect)
+		case h.Matcher == "":
 			return "has no matcher: it matches no tool"
 		}
 		return fmt.Sprintf("matcher %q does not match %q%s", h.Matcher, f.tool, note)
@@ -322,7 +327,7 @@ func (t *trace) steps(plan bool) iter.Seq[Step] {
 
 // step begins the step of a hook.
 func (c *compiled) step() Step {
-	return Step{Hook: c.hook.Ref(), On: c.hook.On, Type: c.hook.Run.bodyType(), index: c.index}
+	return Step{Hook: c.hook.Ref(), On: c.hook.On, Dialect: c.hook.Dialect, Type: c.hook.Run.bodyType(), index: c.index}
 }
 
 func (r *registry) chainOf(row *eventRow) *chain {

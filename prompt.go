@@ -88,7 +88,7 @@ func (r *promptRunner) run(ctx context.Context, in *invocation) answer {
 	if failure != nil {
 		// A model that panics or errs failed as a model; only its deadline is
 		// told apart (F29).
-		if failure.Kind == FailureError || errors.Is(failure.Err, context.Canceled) {
+		if failure.Kind != FailureTimeout || errors.Is(failure.Err, context.Canceled) {
 			failure.Kind = FailureModel
 		}
 		return answer{failure: failure}

@@ -16,8 +16,9 @@ type StartedRecord struct {
 	HookName      string
 	HookType      string // command, prompt or func
 	HookEventType EventName
+	Dialect       Dialect
 	Tier          Tier
-	ToolName      string // empty on Start and Stop
+	ToolName      string // empty on events without a tool
 	AgentName     string
 }
 
@@ -26,10 +27,11 @@ type ExecutionRecord struct {
 	HookName      string
 	HookType      string
 	HookEventType EventName
+	Dialect       Dialect
 	Tier          Tier
 	ToolName      string
 	AgentName     string
-	// Decision is allow, reject, deny, ask or error.
+	// Decision is allow, reject, deny, ask, error or stop.
 	Decision Outcome
 	// Reason is a reject's or deny's reason; cut when Options.CutReasons is
 	// set (TEL-3, TEL-4).
@@ -46,7 +48,7 @@ type EvaluationRecord struct {
 	HookEventType EventName
 	ToolName      string
 	AgentName     string
-	// FinalDecision is pass, allow, reject, deny or ask.
+	// FinalDecision is pass, allow, reject, deny, ask or stop.
 	FinalDecision Outcome
 	// HooksConfigured counts all hooks of the event, of every tier.
 	HooksConfigured    int
@@ -72,7 +74,7 @@ func executionRecord(s *Step, f *facts, cut bool) (ExecutionRecord, bool) {
 		return ExecutionRecord{}, false
 	}
 	r := ExecutionRecord{
-		HookName: s.Hook.Name, HookType: s.Type, HookEventType: s.On, Tier: s.Hook.Tier,
+		HookName: s.Hook.Name, HookType: s.Type, HookEventType: s.On, Dialect: s.Dialect, Tier: s.Hook.Tier,
 		ToolName: f.tool, AgentName: f.agent,
 		Decision: s.Decision, Reason: s.Reason, DurationMs: s.Duration.Milliseconds(),
 	}

@@ -1,8 +1,10 @@
 package hooks
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Outcome is what a Decision comes to, and what one hook said.
@@ -18,14 +20,15 @@ const (
 	OutcomeAsk                      // ask the user
 	OutcomeDeny                     // blocked
 	OutcomeErrored                  // of a hook only: it failed, and its fail mode let it
+	OutcomeStop                     // the whole run stops ([VSCode] only)
 )
 
-var outcomeNames = [...]string{"", "pass", "allow", "reject", "ask", "deny", "error"}
+var outcomeNames = [...]string{"", "pass", "allow", "reject", "ask", "deny", "error", "stop"}
 
 // String returns the spelling of TEL-1 and TEL-2: "pass", "allow", "reject",
-// "ask", "deny", "error", and "" for OutcomeUndecided.
+// "ask", "deny", "error", "stop", and "" for OutcomeUndecided.
 func (o Outcome) String() string {
-	if o < OutcomeUndecided || o > OutcomeErrored {
+	if o < OutcomeUndecided || o > OutcomeStop {
 		return "invalid"
 	}
 	return outcomeNames[o]
@@ -62,6 +65,20 @@ type Result struct {
 	Context string
 	// Metadata is carried to a later event (AGG-8, MD-1).
 	Metadata Metadata
+
+	// The rest is heard of hooks of [VSCode] only.
+
+	// StopRun stops the whole run, for the reason that the user is shown. A
+	// StopReason stops it too.
+	StopRun    bool
+	StopReason string
+	// SystemMessage is a warning that the user is shown.
+	SystemMessage string
+	// UpdatedInput is a JSON object that replaces the whole input of the tool,
+	// in PreToolUse; nil leaves it.
+	UpdatedInput json.RawMessage
+
+	byExit bool // an exit code rejects, and Reason is its message
 }
 
 // Pass lets the event proceed. It is the zero Result.
@@ -99,14 +116,19 @@ func (r *Result) reason() string { return firstUsable(r.Reason, defaultReason) }
 // question returns the text of an ask.
 func (r *Result) question() string { return firstUsable(r.Question, r.Reason, defaultQuestion) }
 
+// firstUsable returns the first text that holds more than white space and
+// control characters, of which nothing would reach the model (TXT-5).
 func firstUsable(texts ...string) string {
 	for _, t := range texts {
-		if strings.TrimSpace(t) != "" {
+		if strings.ContainsFunc(t, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsControl(r) }) {
 			return t
 		}
 	}
 	return ""
 }
+
+// stops reports whether the answer stops the run.
+func (r *Result) stops() bool { return r.StopRun || strings.TrimSpace(r.StopReason) != "" }
 
 // blocks reports whether the answer rejects, denies or asks.
 func (r *Result) blocks() bool {

@@ -7,30 +7,30 @@ import "fmt"
 
 // ranks orders what hooks say from the least to the most restrictive: the
 // order inside one answer (CMD-15) and over a chain (AGG-2 to AGG-5, QRK-4).
-var ranks = [...][OutcomeErrored + 1]int{
-	Contract: {OutcomePass: 1, OutcomeAllow: 2, OutcomeReject: 3, OutcomeAsk: 4, OutcomeDeny: 5},
-	Hardened: {OutcomePass: 1, OutcomeAllow: 2, OutcomeAsk: 3, OutcomeReject: 4, OutcomeDeny: 5},
+var ranks = [...][OutcomeStop + 1]int{
+	Contract: {OutcomePass: 1, OutcomeAllow: 2, OutcomeReject: 3, OutcomeAsk: 4, OutcomeDeny: 5, OutcomeStop: 6},
+	Hardened: {OutcomePass: 1, OutcomeAllow: 2, OutcomeAsk: 3, OutcomeReject: 4, OutcomeDeny: 5, OutcomeStop: 6},
 }
 
 func (c Conduct) rank(o Outcome) int { return ranks[c][o] }
 
 // endsChain reports whether a permission that the event hears ends the chain
 // (AGG-2, QRK-4).
-func (c Conduct) endsChain(p Permission) bool {
-	return p == PermissionDeny || p == PermissionAsk && c == Contract
+func (c Conduct) endsChain(d Dialect, p Permission) bool {
+	return d.facts().verdictsEnd && (p == PermissionDeny || p == PermissionAsk && c == Contract)
 }
 
 // failMode says what a failure of the hook means (CMD-7, QRK-5, QRK-10). It is
 // the only place where that is decided: allow records an error, block rejects,
 // and unset, of a prompt hook in Contract conduct, follows QRK-5.
-func (c Conduct) failMode(h *Hook, row *eventRow) FailMode {
+func (c Conduct) failMode(h *Hook) FailMode {
 	if _, ok := h.Run.(Prompt); ok && c == Contract {
 		return FailUnset
 	}
 	switch {
 	case h.FailMode != FailUnset:
 		return h.FailMode
-	case c == Hardened && row.guarded:
+	case c == Hardened && h.terms().guarded:
 		return FailBlock
 	}
 	return FailAllow

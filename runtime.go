@@ -2,7 +2,9 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -37,6 +39,12 @@ type Options struct {
 	// evaluation. It is called from Evaluate and must be safe for concurrent
 	// use; it should return quickly.
 	Observe func(ctx context.Context, r Record)
+	// ValidateInput, if set, says why the input of a tool that a hook of
+	// [VSCode] wants in place of the real one does not fit the tool; nil when
+	// it does. The input is one JSON object within the Limits. Without it any
+	// object is accepted, with a diagnostic. It is called from Evaluate, and
+	// must be safe for concurrent use.
+	ValidateInput func(tool string, input json.RawMessage) error
 	// CutReasons cuts reasons in records at 256 characters (TEL-4).
 	CutReasons bool
 }
@@ -125,8 +133,8 @@ func (rt *Runtime) CheckSwitches(s Switches) error {
 	return nil
 }
 
-// Warnings returns what New found but did not refuse: hooks that can never
-// fire, matchers that are compared exactly.
+// Warnings returns what [Lint] says of the hooks: those that can never fire,
+// matchers that are compared exactly, and the like.
 func (rt *Runtime) Warnings() []Diagnostic { return slices.Clone(rt.warnings) }
 
 // Abandoned returns how many calls of Func hooks, models and trajectory
@@ -176,13 +184,17 @@ func (rt *Runtime) compile(hooks []Hook) error {
 		if len(ps) > 0 {
 			continue
 		}
-		c, problem, warning := rt.compileHook(h)
+		findings := Lint([]Hook{*h})
+		for _, f := range findings {
+			if f.Severity == SeverityError {
+				refuse(f.Key, f.Message)
+			}
+		}
+		rt.warnings = append(rt.warnings, findings...)
+		c, problem := rt.compileHook(h)
 		if problem != nil {
 			refuse(problem.key, problem.message)
 			continue
-		}
-		if warning != nil {
-			rt.warnings = append(rt.warnings, Diagnostic{Hook: label, Key: warning.key, Message: warning.message})
 		}
 		rt.registry.hooks = append(rt.registry.hooks, c)
 	}
@@ -214,33 +226,40 @@ func (o *Options) problems() []Diagnostic {
 }
 
 // compileHook compiles a valid hook.
-func (rt *Runtime) compileHook(h *Hook) (c *compiled, refused, warning *problem) {
+func (rt *Runtime) compileHook(h *Hook) (*compiled, *problem) {
 	row, conduct := h.On.row(), rt.opts.Conduct
-	c = &compiled{hook: h, row: row}
-	if row.tool {
+	c := &compiled{hook: h, row: row, terms: h.terms()}
+	switch {
+	case row.tool && !h.Dialect.facts().matchers:
+		c.matcher = compileMatcher("*", conduct)
+	case row.tool:
 		c.matcher = compileMatcher(h.Matcher, conduct)
-		switch strict := conduct == Hardened || row.matcherRequired && h.Tier != TierAgent; {
-		case h.Matcher == "" && conduct == Hardened: // QRK-13
-			return nil, &problem{"matcher", fmt.Sprintf(`matcher is missing: a %s hook without one never fires ("*" matches every tool)`, h.On)}, nil
-		case h.Matcher == "":
-			warning = &problem{"matcher", `matcher is missing: the hook never fires ("*" matches every tool)`}
-		case c.matcher.broken != nil && strict: // QRK-3, CFG-4
-			return nil, &problem{"matcher", fmt.Sprintf("matcher %q does not compile: %v", h.Matcher, c.matcher.broken)}, nil
-		case c.matcher.broken != nil:
-			warning = &problem{"matcher", fmt.Sprintf("matcher %q does not compile and is compared exactly: %v", h.Matcher, c.matcher.broken)}
+		if conduct == Hardened && h.Matcher == "" { // QRK-13
+			return nil, &problem{"matcher", fmt.Sprintf(`matcher is missing: a %s hook without one never fires ("*" matches every tool)`, h.On)}
+		}
+		if conduct == Hardened && c.matcher.broken != nil { // QRK-3
+			return nil, &problem{"matcher", fmt.Sprintf("matcher %s does not compile: %s", quotePattern(h.Matcher), regexpReason(c.matcher.broken))}
 		}
 	}
 	reader := answerReader{conduct: conduct, lim: rt.opts.Limits}
 	switch b := h.Run.(type) {
 	case Command:
-		runner, err := newCommandRunner(b, rt.sandbox, rt.opts.Limits, conduct)
+		does := &manners[h.Dialect]
+		runner, err := newCommandRunner(b, rt.sandbox, rt.opts.Limits, does.line, does.exits(row, conduct, rt.opts.Limits))
 		if err != nil {
-			return nil, &problem{"command", err.Error()}, nil
+			return nil, &problem{"command", err.Error()}
+		}
+		if h.Dialect.facts().folders {
+			home, err := homeFor(b.Dir, rt.sandbox)
+			if err != nil {
+				return nil, &problem{"cwd", err.Error()}
+			}
+			runner.folder = func(workspace string) string { return folderOf(b.Dir, workspace, home, runtime.GOOS) }
 		}
 		c.executor = runner
 	case Prompt:
 		if rt.opts.Model == nil {
-			return nil, &problem{"type", "it is a prompt hook, and Options.Model is not set"}, nil
+			return nil, &problem{"type", "it is a prompt hook, and Options.Model is not set"}
 		}
 		name := b.Model
 		if name == "" {
@@ -255,8 +274,8 @@ func (rt *Runtime) compileHook(h *Hook) (c *compiled, refused, warning *problem)
 	}
 	if rt.opts.Trust != nil {
 		if c.untrusted = rt.opts.Trust(h.clone()); c.untrusted != nil && h.Tier == TierSystem {
-			return nil, &problem{"", fmt.Sprintf("the system hook is not trusted: %v", c.untrusted)}, nil
+			return nil, &problem{"", fmt.Sprintf("the system hook is not trusted: %v", c.untrusted)}
 		}
 	}
-	return c, nil, warning
+	return c, nil
 }

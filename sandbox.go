@@ -60,9 +60,20 @@ type Exit struct {
 
 // Interpreters is implemented by a [Sandbox] that can tell at configuration
 // time where an interpreter is. [New] asks for "bash" and "python3", as far as
-// its hooks need them, and refuses the hooks when the answer is an error. For
-// a sandbox without it, hooks run as /bin/bash and "/usr/bin/env python3".
+// its hooks need them, on Windows for hooks of [VSCode] also for "powershell",
+// and refuses the hooks when the answer is an error. For a sandbox without it,
+// hooks run as /bin/bash, "/usr/bin/env python3" and the PowerShell that comes
+// with Windows.
 type Interpreters interface {
-	// Interpreter returns the argv prefix for "bash" or "python3".
+	// Interpreter returns the argv prefix for "bash", "python3" or
+	// "powershell".
 	Interpreter(name string) ([]string, error)
+}
+
+// Homes is implemented by a [Sandbox] that can tell where its user's home
+// folder is. [New] asks for hooks of [VSCode] whose [Command.Dir] begins with
+// "~", and refuses them when the answer is an error, or the sandbox has none.
+type Homes interface {
+	// Home returns an absolute path, as hooks in the sandbox spell it.
+	Home() (string, error)
 }

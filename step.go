@@ -1,7 +1,9 @@
 package hooks
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -15,7 +17,7 @@ const (
 	FateUntrusted      Fate = "untrusted"       // refused by Options.Trust
 	FateInactive       Fate = "inactive"        // switched off, or on demand and not activated (CFG-6)
 	FateSourceFiltered Fate = "source-filtered" // the thread's source is not among its sources (ST-3)
-	FateNoMatch        Fate = "no-match"        // its matcher does not select the tool (MAT)
+	FateNoMatch        Fate = "no-match"        // its matcher does not select the tool (MAT), or the tool failed (VSCode)
 	FateLimitReached   Fate = "limit-reached"   // prompt Stop hooks have rejected often enough (SP-3)
 	FateNotReached     Fate = "not-reached"     // an earlier hook ended the chain (AGG-2)
 	FateCancelled      Fate = "cancelled"       // started, and ended because the evaluation was over
@@ -28,8 +30,10 @@ const (
 type Step struct {
 	Hook HookRef
 	On   EventName
-	Type string // command, prompt or func
-	Fate Fate
+	// Dialect is the contract that the hook was fed and read in.
+	Dialect Dialect
+	Type    string // command, prompt or func
+	Fate    Fate
 	// Why explains the fate, or what the hook decided and whether the event
 	// heard it.
 	Why string
@@ -43,6 +47,10 @@ type Step struct {
 
 	Reason, Question, Context string
 	Metadata                  Metadata
+	// StopReason, SystemMessage and UpdatedInput are those of the [Result]. An
+	// UpdatedInput that was not accepted is nil.
+	StopReason, SystemMessage string
+	UpdatedInput              json.RawMessage
 
 	// ExitCode of a command; nil when none was seen.
 	ExitCode *int
@@ -56,13 +64,16 @@ type Step struct {
 	heard Outcome // what the event heard
 	mutes bool    // suppresses the event's context (ST-2)
 	ends  bool    // ends the chain (AGG-2)
+	exit  bool    // an exit code denied, with a message
 	index int     // in the chain
 }
 
-// hear lets the event hear an answer (CMD-15). The rejection and the permission
-// stand side by side: the row decides which of them count, the conduct which of
-// those wins. What is heard outranks what is not.
+// hear lets the event hear an answer (CMD-15). The rejection, the permission
+// and the stop stand side by side: the event's terms in the hook's dialect
+// decide which of them count, the conduct which of those wins. What is heard
+// outranks what is not.
 func (s *Step) hear(row *eventRow, c Conduct, r *Result) {
+	terms := &row.terms[s.Dialect]
 	s.Decision, s.heard = OutcomePass, OutcomePass
 	opinion := func(said Outcome, e effect) {
 		as := OutcomePass
@@ -71,6 +82,8 @@ func (s *Step) hear(row *eventRow, c Conduct, r *Result) {
 			as = said
 		case asReject:
 			as = OutcomeReject
+		case asDeny:
+			as, said = OutcomeDeny, OutcomeDeny
 		}
 		switch {
 		case c.rank(as) > c.rank(s.heard):
@@ -79,16 +92,27 @@ func (s *Step) hear(row *eventRow, c Conduct, r *Result) {
 			s.Decision = said
 		}
 	}
-	if r.Rejects {
-		opinion(OutcomeReject, row.reject)
+	if r.Rejects && !(terms.needsReason && strings.TrimSpace(r.Reason) == "") {
+		opinion(OutcomeReject, terms.reject)
+		s.exit = r.byExit && strings.TrimSpace(r.Reason) != ""
 	}
 	if r.Permission != PermissionNone {
-		said, e := row.permission(r.Permission)
+		said, e := terms.permission(r.Permission)
 		opinion(said, e)
 		s.mutes = e == mutes
-		s.ends = (e == heard || e == mutes) && c.endsChain(r.Permission)
+		s.ends = (e == heard || e == mutes) && c.endsChain(s.Dialect, r.Permission)
 	}
 	s.Context, s.Metadata = r.Context, r.Metadata
+	if s.Dialect.facts().stops {
+		s.SystemMessage = r.SystemMessage
+		if r.stops() {
+			opinion(OutcomeStop, heard)
+			s.StopReason, s.ends = r.StopReason, true
+		}
+	}
+	if terms.input {
+		s.UpdatedInput = r.UpdatedInput
+	}
 	switch s.Decision {
 	case OutcomeReject, OutcomeDeny:
 		s.Reason = r.reason()
@@ -99,6 +123,7 @@ func (s *Step) hear(row *eventRow, c Conduct, r *Result) {
 
 // why words what the hook decided, and whether the event heard it.
 func (s *Step) why(row *eventRow, mode FailMode) string {
+	spelled := row.terms[s.Dialect].spelled
 	w := "decided " + s.Decision.String()
 	if s.Decision == OutcomePass {
 		w = "passed"
@@ -119,11 +144,11 @@ func (s *Step) why(row *eventRow, mode FailMode) string {
 	switch {
 	case s.Decision == s.heard, s.Decision == OutcomePass, s.Decision == OutcomeErrored:
 	case s.mutes:
-		w += fmt.Sprintf("; %s does not hear it, but it suppresses the context", row.name)
+		w += fmt.Sprintf("; %s does not hear it, but it suppresses the context", spelled)
 	case s.heard != OutcomePass:
-		w += fmt.Sprintf("; %s hears a %s", row.name, s.heard)
+		w += fmt.Sprintf("; %s hears a %s", spelled, s.heard)
 	default:
-		w += fmt.Sprintf("; %s does not hear it", row.name)
+		w += fmt.Sprintf("; %s does not hear it", spelled)
 	}
 	return w
 }

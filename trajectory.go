@@ -44,14 +44,15 @@ type placedFile struct {
 // the evaluation's context is done.
 const removeTimeout = 5 * time.Second
 
-// place returns the path a hook sees, nil for null. The file stays until
-// remove or close.
-func (p *placement) place(ctx context.Context, sandbox Sandbox) (*string, *Failure) {
+// place returns the path a hook sees, nil for none. The file stays until
+// remove or close. A hook that does not share sees the trajectory itself in
+// both conducts, and leaves the field as it is.
+func (p *placement) place(ctx context.Context, sandbox Sandbox, shares bool) (*string, *Failure) {
 	if p.common.Trajectory == nil {
 		return p.common.literalSummary(), nil
 	}
 	var content []byte
-	if p.conduct == Contract && p.field != nil {
+	if p.conduct == Contract && p.field != nil && shares {
 		content = []byte(*p.field)
 	} else {
 		var failure *Failure
@@ -67,7 +68,9 @@ func (p *placement) place(ctx context.Context, sandbox Sandbox) (*string, *Failu
 		return nil, preparation(ctx, err, "the trajectory could not be placed: "+err.Error())
 	}
 	p.files = append(p.files, placedFile{sandbox, path})
-	p.field = &path
+	if shares {
+		p.field = &path
+	}
 	return &path, nil
 }
 
@@ -114,14 +117,20 @@ func preparation(ctx context.Context, err error, message string) *Failure {
 	return f
 }
 
-// write is the trajectory for a Func.
-func (p *placement) write(ctx context.Context, w io.Writer) error {
-	data, failure := p.trajectory(ctx)
-	if failure != nil {
-		return failure
+// writer is the trajectory for a Func that runs under hook. Whatever context
+// the Func passes, it is not waited for longer than the hook.
+func (p *placement) writer(hook context.Context) func(context.Context, io.Writer) error {
+	return func(ctx context.Context, w io.Writer) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(hook, cancel)()
+		data, failure := p.trajectory(ctx)
+		if failure != nil {
+			return failure
+		}
+		_, err := w.Write(data)
+		return err
 	}
-	_, err := w.Write(data)
-	return err
 }
 
 // remove deletes the file at path, if it was placed; a prompt hook's file goes

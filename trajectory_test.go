@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -165,6 +166,28 @@ func TestTrajectoryIsWrittenOnRequest(t *testing.T) {
 	evaluate(t, newRuntime(t, nil, reads, command("c", Command{Line: "true"})), &PreToolUse{ToolName: "T", Common: common})
 	assert.Equal(t, "[]", saw.String())
 	assert.EqualValues(t, 1, calls.Load(), "a Func and a command share one writing")
+}
+
+// A Func that asks for the trajectory with a context of its own, from a writer
+// that hangs, holds nobody up beyond the hook's deadline.
+func TestTrajectoryThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		hangs := func(context.Context, io.Writer) error { <-release; return nil }
+		reads := says(TierSystem, "func", Pass())
+		reads.Timeout = time.Second
+		reads.Run = Func(func(_ context.Context, c Call) (Result, error) {
+			return Pass(), c.Event.common().Trajectory(context.Background(), io.Discard)
+		})
+		rt := newRuntime(t, nil, reads)
+		start := time.Now()
+		d := evaluate(t, rt, &PreToolUse{ToolName: "T", Common: Common{Trajectory: hangs}})
+		assert.Equal(t, time.Second, time.Since(start))
+		assert.NotNil(t, slices.Collect(d.Steps())[0].Failure)
+		close(release)
+		synctest.Wait()
+		assert.Zero(t, rt.Abandoned())
+	})
 }
 
 // clause: SUM-1

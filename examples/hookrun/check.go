@@ -19,7 +19,7 @@ func check(o *options, stdout, stderr io.Writer) (int, error) {
 		if len(files) == 0 {
 			return
 		}
-		found, ds := hooks.Check(files, &hooks.CheckOptions{Tier: tier, ToolNames: o.toolNames()})
+		found, ds := hooks.Check(files, &hooks.CheckOptions{Dialect: o.dialect, Tier: tier, ToolNames: o.toolNames()})
 		all, findings = append(all, found...), append(findings, ds...)
 	}
 	for tier, files := range o.files {
@@ -55,7 +55,8 @@ type hookJSON struct {
 	Event      hooks.EventName `json:"event"`
 	Matcher    string          `json:"matcher"`
 	Type       string          `json:"type"`
-	Timeout    int64           `json:"timeout"` // seconds
+	Dialect    *hooks.Dialect  `json:"dialect,omitempty"` // nil: the hook data contract
+	Timeout    int64           `json:"timeout"`           // seconds
 	FailMode   string          `json:"fail_mode"`
 	Activation string          `json:"activation"`
 }
@@ -87,11 +88,14 @@ func reportOf(all []hooks.Hook, findings []hooks.Diagnostic) report {
 func row(h *hooks.Hook) hookJSON {
 	j := hookJSON{
 		Name: h.Name, Tier: h.Tier, Agent: h.Agent, Event: h.On, Matcher: h.Matcher,
-		Type: "command", Timeout: int64(cmp.Or(h.Timeout, hooks.DefaultTimeout) / time.Second),
+		Type: "command", Timeout: int64((cmp.Or(h.Timeout, hooks.DefaultTimeout) + time.Second - 1) / time.Second),
 		FailMode: h.FailMode.String(), Activation: "always",
 	}
 	if _, ok := h.Run.(hooks.Prompt); ok {
 		j.Type = "prompt"
+	}
+	if h.Dialect != hooks.HookContract {
+		j.Dialect = &h.Dialect
 	}
 	if h.OnDemand {
 		j.Activation = "onDemand"
@@ -108,6 +112,9 @@ func printHooks(w io.Writer, all []hooks.Hook) error {
 		}
 		r := row(&all[i])
 		name := r.Name
+		if r.Dialect != nil {
+			r.Type += ", " + r.Dialect.String()
+		}
 		if h := all[i].Ref(); h.Agent != "" {
 			name = h.String()
 		}

@@ -18,6 +18,9 @@ func evaluate(o *options, stdin io.Reader, stdout, stderr io.Writer) (int, error
 	errs := []error{err}
 	ev, err := readEvent(o, stdin)
 	errs = append(errs, err)
+	if err == nil {
+		warnings = append(warnings, workspace(hooks.CommonOf(ev))...)
+	}
 	var rt *hooks.Runtime
 	if errs[0] == nil {
 		if rt, err = newRuntime(o, all); err == nil {
@@ -49,11 +52,11 @@ func evaluate(o *options, stdin io.Reader, stdout, stderr io.Writer) (int, error
 	}
 	if o.json {
 		d.Diagnostics = append(warnings, d.Diagnostics...)
-		return exitCode(d.Outcome), writeJSON(stdout, d)
+		return exitCode(&d), writeJSON(stdout, d)
 	}
 	printWarnings(stderr, warnings)
 	_, err = io.WriteString(stdout, d.Explain())
-	return exitCode(d.Outcome), err
+	return exitCode(&d), err
 }
 
 // load loads the hook files of all tiers, and reports the errors of all.
@@ -63,7 +66,7 @@ func load(o *options) (all []hooks.Hook, warnings []hooks.Diagnostic, err error)
 		if len(files) == 0 {
 			continue
 		}
-		found, ds, err := hooks.Load(hooks.Tier(tier), files...)
+		found, ds, err := o.dialect.Load(hooks.Tier(tier), files...)
 		all, warnings, errs = append(all, found...), append(warnings, ds...), append(errs, err)
 	}
 	return all, warnings, errors.Join(errs...)
@@ -83,9 +86,9 @@ func readEvent(o *options, stdin io.Reader) (hooks.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	ev, err := hooks.ParseEvent(data)
+	ev, err := o.dialect.ParseEvent(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, inFile(name, err)
 	}
 	c := hooks.CommonOf(ev)
 	c.Child, c.Switches = o.child, switches(o)
@@ -101,6 +104,33 @@ func readEvent(o *options, stdin io.Reader) (hooks.Event, error) {
 		}
 	}
 	return ev, nil
+}
+
+// workspace makes sure that hooks which run in the workspace have one: a
+// captured payload may name a folder of another machine, or none.
+func workspace(c *hooks.Common) []hooks.Diagnostic {
+	if info, err := os.Stat(c.Workspace); err == nil && info.IsDir() {
+		return nil
+	}
+	here, err := os.Getwd()
+	named := c.Workspace
+	if c.Workspace = here; named == "" || err != nil {
+		return nil
+	}
+	return []hooks.Diagnostic{{Key: "cwd", Message: fmt.Sprintf("the payload's cwd %q is no folder here; hooks get this one instead", named)}}
+}
+
+// inFile puts the name of a file in front of every error that was joined.
+func inFile(name string, err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	var errs []error
+	for _, e := range joined.Unwrap() {
+		errs = append(errs, inFile(name, e))
+	}
+	return errors.Join(errs...)
 }
 
 func switches(o *options) hooks.Switches {
@@ -138,11 +168,11 @@ func hasPrompt(all []hooks.Hook) bool {
 	return false
 }
 
-func exitCode(o hooks.Outcome) int {
-	switch o {
-	case hooks.OutcomePass, hooks.OutcomeAllow:
+func exitCode(d *hooks.Decision) int {
+	switch {
+	case !d.Blocks():
 		return exitProceeds
-	case hooks.OutcomeAsk:
+	case d.Outcome == hooks.OutcomeAsk:
 		return exitAsk
 	}
 	return exitBlocked

@@ -13,7 +13,8 @@ import (
 
 // options is the command line.
 type options struct {
-	files [hooks.TierUserGlobal + 1]texts // hook files by tier
+	files   [hooks.TierUserGlobal + 1]texts // hook files by tier
+	dialect hooks.Dialect                   // of the files and the payload
 
 	hardened, child, plan, json bool
 	activate, deactivate        texts
@@ -56,10 +57,10 @@ func (t *toggle) Set(s string) error {
 	return nil
 }
 
-// fits lists the flags that mean something to each mode.
+// fits lists the flags that mean something to each mode. It is never written to.
 var fits = map[string][]string{
-	"run":    {"system", "agent", "user", "hardened", "child", "plan", "json", "activate", "deactivate", "model-cmd", "trajectory"},
-	"check":  {"check", "system", "agent", "user", "tools", "json"},
+	"run":    {"dialect", "system", "agent", "user", "hardened", "child", "plan", "json", "activate", "deactivate", "model-cmd", "trajectory"},
+	"check":  {"check", "dialect", "system", "agent", "user", "tools", "json"},
 	"test":   {"test", "update"},
 	"schema": {"schema"},
 }
@@ -86,6 +87,7 @@ func parseArgs(args []string) (*options, error) {
 	fs.Var(&o.files[hooks.TierSystem], "system", "")
 	fs.Var(&o.files[hooks.TierAgent], "agent", "")
 	fs.Var(&o.files[hooks.TierUserGlobal], "user", "")
+	fs.TextVar(&o.dialect, "dialect", hooks.HookContract, "")
 	fs.BoolVar(&o.hardened, "hardened", false, "")
 	fs.BoolVar(&o.child, "child", false, "")
 	fs.BoolVar(&o.plan, "plan", false, "")

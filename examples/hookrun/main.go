@@ -16,7 +16,7 @@ import (
 const (
 	exitProceeds = 0 // pass, allow; also a plan, a clean check, passed tests
 	exitError    = 1 // usage, loading or evaluation error; a failed check or test
-	exitBlocked  = 2 // reject, deny
+	exitBlocked  = 2 // reject, deny, stop
 	exitAsk      = 3
 )
 

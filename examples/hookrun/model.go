@@ -74,19 +74,22 @@ func trajectoryOf(q hooks.ModelRequest) string {
 	return *path
 }
 
-// head keeps the first bytes that are written to it.
+// head keeps the first bytes that are written to it. It does not embed its
+// buffer, whose ReadFrom would go past the limit.
 type head struct {
-	bytes.Buffer
+	buf   bytes.Buffer
 	limit int
 	cut   bool
 }
 
 func (h *head) Write(p []byte) (int, error) {
-	keep := min(len(p), h.limit-h.Len())
+	keep := min(len(p), h.limit-h.buf.Len())
 	h.cut = h.cut || keep < len(p)
-	h.Buffer.Write(p[:keep])
+	h.buf.Write(p[:keep])
 	return len(p), nil
 }
+
+func (h *head) String() string { return h.buf.String() }
 
 // noModel stands in for a model where nothing is run.
 type noModel struct{}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -24,6 +25,7 @@ var tiers = [...]struct {
 func collect(files fs.FS, sandbox hooks.Interpreters, without string, t *transcript) ([]hooks.Hook, error) {
 	all := goHooks(t)
 	t.line("hooks in Go: %s", names(all))
+	inGo := len(all)
 	for _, f := range tiers {
 		paths, err := fs.Glob(files, f.folder+"/*.yaml")
 		if err != nil {
@@ -43,6 +45,10 @@ func collect(files fs.FS, sandbox hooks.Interpreters, without string, t *transcr
 		}
 		t.line("hooks in %s: %s", f.folder, names(loaded))
 		all = append(all, loaded...)
+	}
+
+	if len(all) == inGo {
+		return nil, errors.New("no hook files: there is no *.yaml in system, agent or user")
 	}
 
 	kept := all[:0]

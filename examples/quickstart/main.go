@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/hookruntime/hooks"
 )
@@ -29,7 +30,9 @@ import (
 var embedded embed.FS
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// SIGPIPE too: piped into head, the program would die with its workspace
+	// still there.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	switch {

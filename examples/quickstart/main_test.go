@@ -68,6 +68,9 @@ func TestNoFilesIsSaid(t *testing.T) {
 	require.NoError(t, os.CopyFS(dir, builtIn(t)))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "agent")))
 	assert.Contains(t, transcriptOf(t, "-hooks", dir), "hooks in agent: none, there is no file\n")
+
+	err := run(t.Context(), []string{"-hooks", filepath.Join(dir, "misspelled")}, new(bytes.Buffer))
+	require.ErrorContains(t, err, "no hook files")
 }
 
 func TestNothingIsLeftBehind(t *testing.T) {

@@ -19,14 +19,33 @@ func newGroup() (*group, error) {
 	return &group{watch: w}, err
 }
 
-// attributes put the leader into a session of its own, and thereby into its
-// own group. A mere group would keep the host's terminal, and a hook that
-// reads /dev/tty would be stopped by the kernel until its deadline; without a
-// terminal the read fails at once.
+// attributes put the leader into a group of its own, and where there is a
+// terminal into a session of its own. A mere group would keep the terminal, and
+// a hook that reads /dev/tty would be stopped by the kernel until its deadline;
+// without a terminal the read fails at once.
+//
+// Not always a session, because Linux schedules every session as a group of
+// tasks (autogroup): on a busy machine a process that is alone in a new one
+// waits for its turn two to three times as long.
 //
 // A child that calls setsid itself, or that a shell starts under "set -m", has
 // another group and escapes kill.
-func (g *group) attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func (g *group) attributes() *syscall.SysProcAttr {
+	if hasTerminal() {
+		return &syscall.SysProcAttr{Setsid: true}
+	}
+	return &syscall.SysProcAttr{Setpgid: true}
+}
+
+// hasTerminal tells whether this process has a controlling terminal, which a
+// child would inherit. When in doubt, as without a free descriptor, it has.
+func hasTerminal() bool {
+	fd, err := syscall.Open("/dev/tty", syscall.O_RDWR|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
+	if err == nil {
+		_ = syscall.Close(fd)
+	}
+	return err != syscall.ENXIO && err != syscall.ENOENT
+}
 
 // adopt takes charge of the started leader.
 func (g *group) adopt(p *os.Process) error {

@@ -25,14 +25,14 @@ const (
 	// ended by itself. Its children flush in that time: what passes through a
 	// process substitution arrives after the shell is gone.
 	drainTime = 500 * time.Millisecond
-	// settleTime is how long the pipes may take to run dry after the group has
-	// been killed. Ordinarily that is at once; only an escaped child uses it up.
+	// settleTime is how long the pipes may take to run dry after the group
+	// has been killed. Ordinarily that is at once; only an escaped child uses
+	// it up.
 	settleTime = 100 * time.Millisecond
-	// deathTime is how long a process may take to die after it has been killed.
-	// It needs a moment on its processor for that: at once on an idle machine,
-	// some hundred milliseconds on one that is far too busy. Only a process
-	// that a signal cannot end uses it up.
-	deathTime = 500 * time.Millisecond
+	// dieTime is how long the process may take to die of SIGKILL. It counts on
+	// a busy machine, where a large process takes a while to be torn down, and
+	// ends the wait for one that no signal can end.
+	dieTime = 500 * time.Millisecond
 )
 
 // Cmd is what [Run] starts.
@@ -80,10 +80,11 @@ const (
 // that does not read its stdin, or closes it, is not an error.
 //
 // When ctx is done, the group is killed at once, without a word of warning: a
-// hook must not be able to prolong its deadline. Run then returns within some
-// 100 ms, with what the process wrote until then; within 500 ms if the process
-// does not die. A process that ended by itself before it was killed keeps its
-// exit; the caller tells the cases apart by ctx.Err and the Exit.
+// hook must not be able to prolong its deadline. Run then returns at once, with
+// what the process wrote until then: within some 100 ms if an escaped child
+// holds the pipes, within 500 ms if the process does not die. A process that
+// ended by itself before it was killed keeps its exit; the caller tells the
+// cases apart by ctx.Err and the Exit.
 //
 // After Run has returned, the writers are not written to and Stdin is not
 // read. No goroutine, descriptor or zombie stays, with one exception: a process
@@ -92,12 +93,17 @@ const (
 //
 // Run may be called concurrently.
 func Run(ctx context.Context, c Cmd) (Exit, error) {
-	return run(ctx, c, (*group).kill)
+	return run(ctx, c, manner{kill: (*group).kill, drain: drainTime})
 }
 
-// run is Run with the way to kill as a parameter, so that a test can play the
-// process that cannot be killed.
-func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
+// manner is what tests vary of Run: they play the process that cannot be
+// killed, and take the clock out of a drain.
+type manner struct {
+	kill  func(*group)
+	drain time.Duration
+}
+
+func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, err
 	}
@@ -114,7 +120,7 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		select {
 		case exited <- struct{}{}:
 		case <-abandoned:
-			p.reap(kill)
+			p.reap(m.kill)
 		}
 	}()
 	drained := p.streams.copy()
@@ -127,15 +133,15 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		// from children that are about to flush.
 		select {
 		case <-drained:
-		case <-time.After(drainTime):
+		case <-time.After(m.drain):
 		case <-ctx.Done():
 		}
 	case <-ctx.Done():
 	}
-	kill(p.group)
+	m.kill(p.group)
 
-	settled, dead := time.After(settleTime), time.After(deathTime)
-	for undead := false; !undead && !(gone && drained == nil); {
+	settled, overdue := time.After(settleTime), time.After(dieTime)
+	for late := false; !late && (!gone || drained != nil); {
 		select {
 		case <-exited:
 			gone = true
@@ -143,8 +149,8 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 			drained = nil
 		case <-settled:
 			drained = nil
-		case <-dead:
-			undead = true
+		case <-overdue:
+			late = true
 		}
 	}
 	p.streams.close()
@@ -152,7 +158,7 @@ func run(ctx context.Context, c Cmd, kill func(*group)) (Exit, error) {
 		close(abandoned)
 		return Exit{Code: -1, Signal: signalUndead}, nil
 	}
-	return p.reap(kill), nil
+	return p.reap(m.kill), nil
 }
 
 // process is a started process: who it is, and what we hold of it.

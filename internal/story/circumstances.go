@@ -2,15 +2,21 @@ package story
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookruntime/hooks/internal/wire"
 )
 
+// withKeys are the keys of with; never written to.
 var withKeys = []string{
 	"child", "cannot_ask", "resumed", "activate", "deactivate",
-	"trajectory", "trajectory_error", "budget", "limits", "untrusted",
+	"trajectory", "trajectory_error", "budget", "limits", "untrusted", "valid_input",
 }
 
 // with reads what the payload does not say. Keys that are not given stay as
@@ -52,6 +58,8 @@ func (r *fileReader) with(n *yaml.Node, w *with) {
 					w.limits.Text = i
 				}
 			}
+		case "valid_input":
+			w.validInput = append([]string{}, r.texts(p.value, what)...)
 		case "untrusted":
 			w.untrusted = r.texts(p.value, what)
 		}
@@ -70,4 +78,19 @@ func (r *fileReader) trajectory(n *yaml.Node, what string) func(context.Context,
 		_, err := w.Write(data)
 		return err
 	}
+}
+
+// validate accepts an input whose keys are all among those that the story
+// says are valid.
+func (w *with) validate(_ string, input json.RawMessage) error {
+	members, err := wire.Members(input)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if !slices.Contains(w.validInput, m.Key) {
+			return fmt.Errorf("the tool has no %s", m.Key)
+		}
+	}
+	return nil
 }

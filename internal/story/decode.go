@@ -86,7 +86,7 @@ func (d *decoder) text(n *yaml.Node, what string) string {
 	return n.Value
 }
 
-// words returns a text that is one of a set.
+// word returns a text that is one of a set.
 func (d *decoder) word(n *yaml.Node, what string, words ...string) string {
 	s := d.text(n, what)
 	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null" && !slices.Contains(words, s) {

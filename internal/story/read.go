@@ -130,15 +130,18 @@ func anyStory(docs []*yaml.Node) bool {
 	return false
 }
 
+// The keys of events and stories; never written to.
 var (
 	eventKeys = []string{"payload", "payload_file", "with", "model", "want"}
-	storyKeys = append([]string{"story", "clauses", "needs", "conduct", "hooks"}, append(eventKeys, "then")...)
+	storyKeys = append([]string{"story", "clauses", "needs", "conduct", "dialect", "hooks"}, append(eventKeys, "then")...)
 )
 
 func (r *fileReader) story(n *yaml.Node) *Story {
 	s := &Story{File: r.file, Line: n.Line}
+	hooked := false
 	var first []pair
 	var then *yaml.Node
+	s.dialect = r.dialect(n)
 	var conduct string
 	for _, p := range r.pairs(n, "a story", storyKeys...) {
 		switch p.key {
@@ -151,7 +154,8 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 		case "conduct":
 			conduct = r.word(p.value, "conduct", "contract", "hardened", "both")
 		case "hooks":
-			s.hooks = r.hooks(p.value)
+			s.hooks, hooked = r.hooks(p.value, s.dialect), true
+		case "dialect": // read before the others
 		case "then":
 			then = p.value
 		default:
@@ -160,6 +164,9 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 	}
 	if s.Sentence == "" && n.Kind == yaml.MappingNode {
 		r.fail(n, "story is missing: one sentence that says what the story shows")
+	}
+	if !hooked && n.Kind == yaml.MappingNode {
+		r.fail(n, "hooks is missing: what is tested, under system, agent or user ({} is none)")
 	}
 	s.Events = append(s.Events, r.event(n, first, nil))
 	if then != nil {
@@ -170,6 +177,19 @@ func (r *fileReader) story(n *yaml.Node) *Story {
 	r.conducts(s, conduct, n)
 	return s
 }
+
+// dialect returns the dialect of a story, which decides how the rest is read.
+func (r *fileReader) dialect(n *yaml.Node) (d hooks.Dialect) {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "dialect" {
+			_ = d.UnmarshalText([]byte(r.word(n.Content[i+1], "dialect", dialects()...)))
+		}
+	}
+	return d
+}
+
+// dialects are the names of the dialects.
+func dialects() []string { return []string{hooks.HookContract.String(), hooks.VSCode.String()} }
 
 // conducts decides in which conducts the story is run: the one it names, else
 // those that it wants results for, else contract. Every event must then say
@@ -269,10 +289,11 @@ func (r *fileReader) payload(p pair, before *Event) []byte {
 }
 
 // inherited are the keys that a following event has in common with the one
-// before; the second list only when both are of one tool call.
+// before; the second list only when both are of one tool call. Neither is ever
+// written to.
 var (
-	inherited     = []string{"agent_name", "current_turn", "max_turns"}
-	inheritedCall = []string{"tool_name", "tool_input", "call_id"}
+	inherited     = []string{"agent_name", "current_turn", "max_turns", "session_id", "cwd"}
+	inheritedCall = []string{"tool_name", "tool_input", "call_id", "tool_use_id"}
 )
 
 func inherit(data, before []byte) []byte {

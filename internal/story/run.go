@@ -80,7 +80,7 @@ func (s *Story) missing() string {
 func (r *Result) run(ctx context.Context, dir string) {
 	all, warnings, loadErr := r.Story.load()
 	tag(all)
-	t := &telling{conduct: r.Conduct, dir: dir, hooks: all, loadErr: loadErr, warnings: warnings}
+	t := &telling{conduct: r.Conduct, dialect: r.Story.dialect, dir: dir, hooks: all, loadErr: loadErr, warnings: warnings}
 	for i, e := range r.Story.Events {
 		g := t.tell(ctx, e)
 		r.got = append(r.got, g)
@@ -105,6 +105,7 @@ func (r *Result) run(ctx context.Context, dir string) {
 // telling is a story while it is told: what one event leaves to the next.
 type telling struct {
 	conduct  hooks.Conduct
+	dialect  hooks.Dialect
 	dir      string
 	hooks    []hooks.Hook
 	warnings []hooks.Diagnostic
@@ -126,6 +127,9 @@ func (t *telling) tell(ctx context.Context, e *Event) *got {
 	if e.noModel {
 		opts.Model = nil
 	}
+	if e.with.validInput != nil {
+		opts.ValidateInput = e.with.validate
+	}
 	opts.Trust = func(h *hooks.Hook) error {
 		if slices.Contains(e.with.untrusted, h.Name) {
 			return errors.New("the story does not trust it")
@@ -141,7 +145,7 @@ func (t *telling) tell(ctx context.Context, e *Event) *got {
 		g.err = errors.New("the story has no payload")
 		return g
 	}
-	ev, err := hooks.ParseEvent(e.payload)
+	ev, err := t.dialect.ParseEvent(e.payload)
 	if err != nil {
 		g.err = err
 		return g
@@ -157,6 +161,8 @@ func (t *telling) tell(ctx context.Context, e *Event) *got {
 		t.call = g.decision.Carry()
 	case *hooks.Stop:
 		t.stop, t.stopped = g.decision.NextStop(), true
+	case *hooks.SubagentStop:
+		t.stop, t.stopped = g.decision.NextStop(), true
 	}
 	return g
 }
@@ -171,8 +177,15 @@ func (t *telling) prepare(ev hooks.Event, e *Event) hooks.Event {
 		if t.stopped && !e.says("stop_hook_active") && !e.says("stop_rejection_count") {
 			x.StopState = t.stop
 		}
+	case *hooks.SubagentStop:
+		if t.stopped && !e.says("stop_hook_active") {
+			x.StopState = t.stop
+		}
 	}
 	c := hooks.CommonOf(ev)
+	if c.Workspace == "" {
+		c.Workspace = t.dir
+	}
 	c.Child, c.CannotAsk, c.Switches, c.Trajectory = e.with.child, e.with.cannotAsk, e.with.switches, e.with.trajectory
 	return ev
 }

@@ -14,20 +14,21 @@ import (
 // source is one entry under hooks: a file or folder to load, or a document
 // that stands in the story itself.
 type source struct {
-	tier hooks.Tier
-	path string // of a file or folder; empty for a document
-	file string // that the document stands in
-	text []byte // of the document
+	tier    hooks.Tier
+	dialect hooks.Dialect
+	path    string // of a file or folder; empty for a document
+	file    string // that the document stands in
+	text    []byte // of the document
 }
 
-// tiers are the keys under hooks.
+// tiers are the keys under hooks; never written to.
 var tiers = [...]struct {
 	key  string
 	tier hooks.Tier
 }{{"system", hooks.TierSystem}, {"agent", hooks.TierAgent}, {"user", hooks.TierUserGlobal}}
 
-func (r *fileReader) hooks(n *yaml.Node) (sources []source) {
-	for _, p := range r.pairs(n, "hooks", "system", "agent", "user") {
+func (r *fileReader) hooks(n *yaml.Node, dialect hooks.Dialect) (sources []source) {
+	for _, p := range r.pairs(n, "hooks", tiers[0].key, tiers[1].key, tiers[2].key) {
 		var tier hooks.Tier
 		for _, t := range tiers {
 			if t.key == p.key {
@@ -35,10 +36,14 @@ func (r *fileReader) hooks(n *yaml.Node) (sources []source) {
 			}
 		}
 		for _, item := range r.items(p.value, "hooks."+p.key) {
-			s := source{tier: tier, file: r.file}
+			s := source{tier: tier, dialect: dialect, file: r.file}
+			list := p.value
+			if d, inner := ofDialect(item); inner != nil { // a document of another dialect
+				list, item, s.dialect = item, inner, d
+			}
 			switch item.Kind {
 			case yaml.MappingNode:
-				s.text = r.cut(p.value, item)
+				s.text = r.cut(list, item)
 			case yaml.ScalarNode:
 				s.path = r.beside(r.text(item, "an entry of hooks."+p.key))
 			default:
@@ -49,6 +54,15 @@ func (r *fileReader) hooks(n *yaml.Node) (sources []source) {
 		}
 	}
 	return sources
+}
+
+// ofDialect returns what stands under the name of a dialect; nil if the entry is
+// something else.
+func ofDialect(item *yaml.Node) (d hooks.Dialect, inner *yaml.Node) {
+	if item.Kind != yaml.MappingNode || len(item.Content) != 2 || d.UnmarshalText([]byte(item.Content[0].Value)) != nil {
+		return 0, nil
+	}
+	return d, item.Content[1]
 }
 
 // beside returns a path as the file of the story spells it, relative to it.
@@ -111,9 +125,9 @@ func (s *Story) load() (all []hooks.Hook, warnings []hooks.Diagnostic, err error
 		var ds []hooks.Diagnostic
 		var err error
 		if src.path != "" {
-			found, ds, err = hooks.Load(src.tier, src.path)
+			found, ds, err = src.dialect.Load(src.tier, src.path)
 		} else {
-			found, ds, err = hooks.Parse(src.tier, src.file, src.text)
+			found, ds, err = src.dialect.Parse(src.tier, src.file, src.text)
 		}
 		all, warnings = append(all, found...), append(warnings, ds...)
 		if err != nil {

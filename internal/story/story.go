@@ -34,7 +34,8 @@ type Story struct {
 	// hooks are to be refused.
 	Events []*Event
 
-	hooks []source
+	dialect hooks.Dialect // of the payloads
+	hooks   []source
 }
 
 // Place returns "file:line", where the story begins.
@@ -60,6 +61,7 @@ type with struct {
 	budget                    time.Duration
 	limits                    hooks.Limits
 	untrusted                 []string
+	validInput                []string // keys; nil: the host checks no input
 }
 
 // expectation is a wanted result: aspects in the order of the file. nil is

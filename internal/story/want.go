@@ -3,6 +3,8 @@ package story
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -23,7 +25,7 @@ type aspect interface {
 // aspects are all keys of want, in the order in which they are documented and
 // written.
 func aspects() []wanted {
-	outcomes := []string{"pass", "allow", "reject", "deny", "ask"}
+	outcomes := []string{"pass", "allow", "reject", "deny", "ask", "stop"}
 	decisions := append([]string{"error", ""}, outcomes...)
 	fates := []string{
 		string(hooks.FateRan), string(hooks.FateNoMatch), string(hooks.FateInactive),
@@ -45,14 +47,24 @@ func aspects() []wanted {
 		{name: "context", aspect: exact{nil, func(g *got) string { return g.decision.Context }}},
 		{name: "by", aspect: exact{nil, func(g *got) string { return g.decision.By }}},
 		{name: "for_model", aspect: exact{nil, func(g *got) string { return g.decision.ForModel() }}},
+		{name: "blocks", aspect: exact{[]string{"true", "false"}, func(g *got) string { return strconv.FormatBool(g.decision.Blocks()) }}},
+		{name: "stop_reason", aspect: exact{nil, func(g *got) string { return g.decision.StopReason }}},
+		{name: "messages", aspect: names{func(g *got) []string { return g.decision.SystemMessages }}},
+		{name: "updated_input", aspect: value{func(g *got) []byte { return g.decision.UpdatedInput }}},
+		{name: "result_stays", aspect: exact{[]string{"true", "false"}, func(g *got) string { return strconv.FormatBool(g.decision.ResultStays) }}},
 		{name: "metadata", aspect: metadata{}},
-		{name: "rejections", aspect: names{func(g *got) (refs []hooks.HookRef) {
+		{name: "rejections", aspect: names{func(g *got) (names []string) {
 			for _, r := range g.decision.Rejections {
-				refs = append(refs, r.Hook)
+				names = append(names, r.Hook.Name)
 			}
-			return refs
+			return names
 		}}},
-		{name: "allows", aspect: names{func(g *got) []hooks.HookRef { return g.decision.Allows }}},
+		{name: "allows", aspect: names{func(g *got) (names []string) {
+			for _, ref := range g.decision.Allows {
+				names = append(names, ref.Name)
+			}
+			return names
+		}}},
 		{name: "fates", aspect: perHook{words: fates, of: func(s hooks.Step) string { return string(s.Fate) }}},
 		{name: "decisions", aspect: perHook{words: decisions, of: func(s hooks.Step) string { return s.Decision.String() }}},
 		{name: "failures", aspect: perHook{words: failures, of: func(s hooks.Step) string {
@@ -241,7 +253,7 @@ func (input) differ(name string, want *yaml.Node, g *got) (ds []string) {
 			continue
 		}
 		if p.value.Kind != yaml.MappingNode {
-			ds = append(ds, unequal(name, p.value.Value, string(lines[0]))...)
+			ds = append(ds, unequal(name, line(p.value.Value), line(string(lines[0])))...)
 			continue
 		}
 		var seen hooks.Metadata // an ordered object; Get finds a key's first entry
@@ -259,4 +271,28 @@ func (input) differ(name string, want *yaml.Node, g *got) (ds []string) {
 	return ds
 }
 
+// line is a text without the end of its line, which a block of YAML may lack.
+func line(s string) string { return strings.TrimSuffix(s, "\n") }
+
 func (input) write(want *yaml.Node, _ *got) *yaml.Node { return want }
+
+// value is one JSON value that must be equal; null is none.
+type value struct{ of func(*got) []byte }
+
+func (a value) json(g *got) []byte {
+	if data := a.of(g); data != nil {
+		return data
+	}
+	return []byte("null")
+}
+
+func (value) read(d *decoder, _ string, want *yaml.Node) { d.json(want) }
+
+func (a value) differ(name string, want *yaml.Node, g *got) []string {
+	if data := new(decoder).json(want); !sameJSON(data, a.json(g)) {
+		return unequal(name, string(data), string(a.json(g)))
+	}
+	return nil
+}
+
+func (a value) write(_ *yaml.Node, g *got) *yaml.Node { return jsonNode(a.json(g)) }

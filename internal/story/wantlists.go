@@ -84,16 +84,10 @@ func (a perHook) write(want *yaml.Node, g *got) *yaml.Node {
 	return &out
 }
 
-// names is a list of hooks that must be equal, in order.
-type names struct{ of func(*got) []hooks.HookRef }
+// names is a list of texts, names of hooks mostly, that must be equal, in order.
+type names struct{ of func(*got) []string }
 
-func (a names) list(g *got) []string {
-	list := []string{}
-	for _, ref := range a.of(g) {
-		list = append(list, ref.Name)
-	}
-	return list
-}
+func (a names) list(g *got) []string { return append([]string{}, a.of(g)...) }
 
 func (a names) read(d *decoder, name string, want *yaml.Node) { d.texts(want, name) }
 

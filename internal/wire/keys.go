@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 )
@@ -11,75 +12,87 @@ type Collision struct {
 	First, Second int // byte offsets of the two keys
 }
 
-// keySets holds the keys of every open object. Only the first collision of a
-// text is kept.
+// keySets holds the keys of every open object, the innermost last, in one
+// list. Only the first collision of a text is kept.
 type keySets struct {
-	sets  []keySet
-	depth int
+	list  []keyAt
+	start int // where the keys of the innermost object begin
+	// byID maps folded keys to offsets, for each object, by its start, that has
+	// more keys than one would compare one by one.
+	byID  map[int]map[string]int
 	found *Collision
 }
 
-// linearKeys is how many keys are compared one by one before a map is made.
+// linearKeys is how many keys are compared one by one.
 const linearKeys = 12
 
-type keySet struct {
-	list []keyAt
-	byID map[string]int // folded key -> offset, once list has outgrown linearKeys
-}
-
+// keyAt is a decoded key, as a part of the text where it holds no escapes. In
+// front of an object's keys stands one without a key, whose offset is the start
+// of the object around it.
 type keyAt struct {
-	key    string
+	key    []byte
 	offset int
 }
 
 func (k *keySets) open() {
-	if k.depth == len(k.sets) {
-		k.sets = append(k.sets, keySet{})
+	if k.list == nil {
+		k.list = make([]keyAt, 0, 8)
 	}
-	s := &k.sets[k.depth]
-	s.list, s.byID = s.list[:0], nil
-	k.depth++
+	k.list = append(k.list, keyAt{offset: k.start})
+	k.start = len(k.list)
 }
 
-func (k *keySets) close() { k.depth-- }
+func (k *keySets) close() {
+	delete(k.byID, k.start)
+	around := k.start - 1
+	k.start = k.list[around].offset
+	k.list = k.list[:around]
+}
 
 func (k *keySets) add(raw []byte, offset int) {
 	if k.found != nil {
 		return
 	}
-	key, _ := Unquote(raw)
-	s := &k.sets[k.depth-1]
-	if s.byID == nil {
-		for _, o := range s.list {
-			if strings.EqualFold(o.key, key) {
-				k.found = &Collision{o.offset, offset}
-				return
-			}
+	key := raw[1 : len(raw)-1]
+	if bytes.IndexByte(key, '\\') >= 0 {
+		decoded, _ := Unquote(raw)
+		key = []byte(decoded)
+	}
+	if byID := k.byID[k.start]; byID != nil {
+		id := fold(key)
+		if first, ok := byID[id]; ok {
+			k.found = &Collision{first, offset}
 		}
-		s.list = append(s.list, keyAt{key, offset})
-		if len(s.list) > linearKeys {
-			s.byID = make(map[string]int, 4*linearKeys)
-			for _, o := range s.list {
-				s.byID[fold(o.key)] = o.offset
-			}
-		}
+		byID[id] = offset
 		return
 	}
-	id := fold(key)
-	if first, ok := s.byID[id]; ok {
-		k.found = &Collision{first, offset}
-		return
+	own := k.list[k.start:]
+	for _, o := range own {
+		if bytes.EqualFold(o.key, key) {
+			k.found = &Collision{o.offset, offset}
+			return
+		}
 	}
-	s.byID[id] = offset
+	k.list = append(k.list, keyAt{key, offset})
+	if len(own) == linearKeys {
+		byID := make(map[string]int, 4*linearKeys)
+		for _, o := range k.list[k.start:] {
+			byID[fold(o.key)] = o.offset
+		}
+		if k.byID == nil {
+			k.byID = map[int]map[string]int{}
+		}
+		k.byID[k.start] = byID
+	}
 }
 
-// fold maps all strings that strings.EqualFold takes for equal to one.
-func fold(s string) string {
+// fold maps all keys that bytes.EqualFold takes for equal to one.
+func fold(key []byte) string {
 	return strings.Map(func(r rune) rune {
 		least := r
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 			least = min(least, f)
 		}
 		return least
-	}, s)
+	}, string(key))
 }

@@ -50,7 +50,11 @@ type scanner struct {
 
 	anyBytes bool // strings need not be UTF-8
 
-	stack []byte // the open '{' and '['
+	// The open '{' and '[': the first ones in an array, so that most values
+	// need no allocation.
+	depth int
+	outer [32]byte
+	inner []byte
 
 	out     *[]byte // where the value goes without its white space; nil: nowhere
 	flushed int     // data[:flushed] has been written to out, or skipped
@@ -90,13 +94,13 @@ func (s *scanner) flush() {
 // value scans the value that begins at pos, white space before it included,
 // and leaves pos right behind it.
 func (s *scanner) value() *Error {
-	base := len(s.stack)
+	base := s.depth
 	for {
 		s.space()
 		closed := true // whether the value is complete, not just opened
 		switch c := s.peek(); {
 		case c == '{' || c == '[':
-			if s.lim.Depth > 0 && len(s.stack) >= s.lim.Depth {
+			if s.lim.Depth > 0 && s.depth >= s.lim.Depth {
 				return &Error{Fault: FaultDepth, Offset: s.pos, Limit: s.lim.Depth}
 			}
 			s.push(c)
@@ -127,11 +131,11 @@ func (s *scanner) value() *Error {
 			}
 		}
 		for closed {
-			if len(s.stack) == base {
+			if s.depth == base {
 				return nil
 			}
 			s.space()
-			top := s.stack[len(s.stack)-1]
+			top := s.top()
 			switch s.peek() {
 			case ',':
 				s.pos++
@@ -152,17 +156,30 @@ func (s *scanner) value() *Error {
 }
 
 func (s *scanner) push(c byte) {
-	s.stack = append(s.stack, c)
+	if s.depth < len(s.outer) {
+		s.outer[s.depth] = c
+	} else {
+		s.inner = append(s.inner[:s.depth-len(s.outer)], c)
+	}
+	s.depth++
 	if s.keys != nil && c == '{' {
 		s.keys.open()
 	}
 }
 
+func (s *scanner) top() byte {
+	if s.depth <= len(s.outer) {
+		return s.outer[s.depth-1]
+	}
+	return s.inner[s.depth-len(s.outer)-1]
+}
+
+// pop scans the closing byte.
 func (s *scanner) pop() {
-	if s.keys != nil && s.stack[len(s.stack)-1] == '{' {
+	if s.keys != nil && s.top() == '{' {
 		s.keys.close()
 	}
-	s.stack = s.stack[:len(s.stack)-1]
+	s.depth--
 	s.pos++
 }
 

@@ -1,0 +1,88 @@
+package hooks
+
+import (
+	"strings"
+
+	"github.com/hookruntime/hooks/internal/wire"
+)
+
+// fold turns the steps that ran into the decision. It is a pure function of
+// its arguments. Each dialect folds its own steps; where there are several, the
+// parts are combined.
+func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
+	one := true
+	for i := range steps {
+		one = one && steps[i].Dialect == steps[0].Dialect
+	}
+	if one {
+		dialect := HookContract
+		if len(steps) > 0 {
+			dialect = steps[0].Dialect
+		}
+		manners[dialect].fold(d, row, c, lim, cannotAsk, steps)
+		return
+	}
+	var parts []*Decision
+	for dialect := range Dialect(dialectCount) {
+		var own []Step
+		for i := range steps {
+			if steps[i].Dialect == dialect {
+				own = append(own, steps[i])
+			}
+		}
+		if len(own) > 0 {
+			part := &Decision{}
+			manners[dialect].fold(part, row, c, lim, cannotAsk, own)
+			parts = append(parts, part)
+		}
+	}
+	d.combine(row, lim, parts)
+}
+
+// combine makes one decision of those that the dialects came to: the most
+// restrictive outcome wins, of equal ones that of the earlier hook. What people
+// and the model are told is told of all.
+func (d *Decision) combine(row *eventRow, lim Limits, parts []*Decision) {
+	first := parts[0]
+	for _, p := range parts[1:] {
+		a, b := Contract.rank(p.Outcome), Contract.rank(first.Outcome)
+		if a > b || a == b && p.decidedAt < first.decidedAt {
+			first = p
+		}
+	}
+	d.Outcome, d.By, d.decidedAt = first.Outcome, first.By, first.decidedAt
+	d.Reason, d.Question, d.StopReason, d.Withheld = first.Reason, first.Question, first.StopReason, first.Withheld
+	d.ResultStays = d.Outcome == OutcomeReject
+	var reasons, contexts []string
+	var metadata metadataSet
+	for _, p := range parts {
+		if p.Outcome == d.Outcome {
+			reasons = addText(reasons, p.Reason)
+			d.Rejections, d.Allows = append(d.Rejections, p.Rejections...), append(d.Allows, p.Allows...)
+			// A block that withholds the result outranks a note beside it.
+			d.ResultStays = d.ResultStays && p.ResultStays
+		}
+		contexts = addText(contexts, p.Context)
+		for _, e := range p.Metadata {
+			metadata.add(e)
+		}
+		d.SystemMessages = append(d.SystemMessages, p.SystemMessages...)
+		if p.UpdatedInput != nil {
+			d.UpdatedInput = p.UpdatedInput
+		}
+		d.Diagnostics = append(d.Diagnostics, p.Diagnostics...)
+		d.prompted, d.continues = d.prompted || p.prompted, d.continues || p.continues
+	}
+	if d.Outcome == OutcomeReject {
+		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
+	}
+	if !d.Withheld { // TXT-4
+		d.Context = cleanText(strings.Join(contexts, "\n"), lim.Text)
+	}
+	if d.Outcome == OutcomePass || d.Outcome == OutcomeAllow || d.ResultStays {
+		if d.Outcome == OutcomeAllow && row.marksAllower {
+			metadata.set(MetadataEntry{Key: AllowingHook, Value: wire.AppendString(nil, d.By)})
+		}
+		d.Metadata = metadata.list
+	}
+}
