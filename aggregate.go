@@ -19,7 +19,8 @@ type Decision struct {
 	Reason, Question string
 	// Context is text for the model: at Start it seeds the run, on tool events
 	// it is a user message right after the tool result (TXT-3). It may stand
-	// beside a reject.
+	// beside a reject; that of VSCode's hooks beside any outcome, all of it,
+	// in order, behind that of the hook data contract.
 	Context string
 	// By names the hook that decided: the first to say what was decided.
 	// Empty for pass.
@@ -108,7 +109,9 @@ func (d *Decision) ForModel() string {
 func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }
 
 // foldContract turns steps of the hook data contract into a decision. It is a
-// pure function of its arguments (AGG-3 to AGG-9).
+// pure function of its arguments (AGG-3 to AGG-9). A text of control characters
+// alone is not blank to the hook's reader, but it is to the model: it gets the
+// default.
 func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
 	terms := &row.terms[HookContract]
 	d.Outcome = OutcomePass

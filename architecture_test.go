@@ -23,6 +23,12 @@ var floors = [][]string{
 	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go", "shell.go", "vscode_payload.go"},
 	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go", "vscode_answer.go", "vscode_fold.go", "combine.go", "manner.go"},
 	{"runtime.go", "input.go", "chain.go", "record.go"},
+	// The lifecycle hooks: what they are, who runs them, the three owners.
+	{"change.go", "message.go", "toolcall.go", "parent.go", "thread.go"},
+	{"lifecycle.go"},
+	{"report.go", "lifecycleoptions.go", "composefault.go", "recursion.go", "progress.go", "compose.go"},
+	{"dispatch.go", "pair.go"},
+	{"gateway.go", "assemble.go", "track.go", "callsteps.go", "memthread.go", "memexecution.go"},
 }
 
 // TestArchitecture holds every use of a package-level name, and of a method or

@@ -3,9 +3,6 @@ package hooks
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,16 +60,12 @@ func TestPauseInAnotherProcess(t *testing.T) {
 		assert.Empty(t, d.Carry().Metadata)
 		resumed := encodeString(t, pre.Resumed(ToolResult{Result: raw(`"{\"a\":1}"`), Succeeded: true}), c)
 		assert.Contains(t, resumed, `"tool_result":"{\"a\":1}","tool_succeeded":true,"call_id":"c1"}`)
-		assert.Equal(t, c == Contract, json.Valid([]byte(resumed)) && containsTurns(resumed))
+		turns := `"current_turn":4,"max_turns":9,`
+		if c == Contract {
+			turns = `"current_turn":0,"max_turns":250,`
+		}
+		assert.Contains(t, resumed, turns)
 	}
-}
-
-func containsTurns(input string) bool {
-	var p struct {
-		Turn int `json:"current_turn"`
-		Max  int `json:"max_turns"`
-	}
-	return json.Unmarshal([]byte(input), &p) == nil && p.Turn == 0 && p.Max == 250
 }
 
 // setMetadata makes a hook that answers with r leave an entry.
@@ -102,10 +95,3 @@ func TestNextStop(t *testing.T) {
 		assert.Zero(t, (&Decision{}).NextStop())
 	}
 }
-
-var errWriter = errors.New("disk full")
-
-func failingTrajectory(context.Context, io.Writer) error { return errWriter }
-
-// stepsOf collects the steps of a decision.
-func stepsOf(d *Decision) []Step { return slices.Collect(d.Steps()) }

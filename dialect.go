@@ -88,15 +88,22 @@ func (d Dialect) MarshalText() ([]byte, error) {
 // UnmarshalText implements [encoding.TextUnmarshaler]; it reads what String
 // writes, so that a Dialect can be a flag or a setting.
 func (d *Dialect) UnmarshalText(text []byte) error {
-	var names []string
 	for i := range dialectTable {
 		if dialectTable[i].name == string(text) {
 			*d = Dialect(i)
 			return nil
 		}
+	}
+	return fmt.Errorf("hooks: unknown dialect %q; the dialects are %s", text, dialectNames())
+}
+
+// dialectNames lists the dialects for a message.
+func dialectNames() string {
+	var names []string
+	for i := range dialectTable {
 		names = append(names, dialectTable[i].name)
 	}
-	return fmt.Errorf("hooks: unknown dialect %q; the dialects are %s", text, strings.Join(names, " and "))
+	return strings.Join(names, " and ")
 }
 
 // Events returns the events that exist in the dialect, in the order of a run;

@@ -60,6 +60,11 @@ type Common struct {
 	Turn, MaxTurns int
 	// Child marks the loop of a sub-agent: it decides which hooks are in
 	// scope (SUB-1), and a child cannot ask (SUB-3).
+	// What else a child is, is the host's to keep (SUB-5): it inherits the
+	// effective run mode of its parent; what a permission rule of the host
+	// would ask is allowed in an Autonomous child and blocked in Review and
+	// ReadOnly, since nobody can be asked; it may use a browser session that
+	// is connected, and not request one. Its hooks are in telemetry as any.
 	Child bool
 	// CannotAsk marks a loop without anybody to ask: an ask becomes a deny.
 	CannotAsk bool
@@ -70,7 +75,8 @@ type Common struct {
 	// may be called from another goroutine than Evaluate's. nil: none.
 	Trajectory func(ctx context.Context, w io.Writer) error
 	// ExecutionSummary is the path of a trajectory file that the host keeps
-	// itself. It is written as it is and never opened by the runtime. An
+	// itself. It is written as it is and never opened by the runtime: tools of
+	// prompt hooks can read it where Options.PromptFolders hold it. An
 	// event with both it and a Trajectory is refused.
 	ExecutionSummary string
 	// Metadata is flattened into the top level of the payload (IN-8).

@@ -141,6 +141,23 @@ func (h *Hook) terms() *eventTerms {
 	return &row.terms[h.Dialect]
 }
 
+// eventProblems reports what does not fit between the hook, its event and its
+// dialect.
+func (h *Hook) eventProblems(add func(key, format string, args ...any)) {
+	terms := h.terms()
+	switch {
+	case !h.Dialect.valid():
+		add("dialect", "dialect %d is unknown; the dialects are %s", int(h.Dialect), dialectNames())
+	case terms == nil:
+		add("eventType", "%v", unknownEvent(string(h.On), h.Dialect))
+	case terms.matcherRequired && h.Matcher == "":
+		add("matcher", `matcher is missing: a %s hook needs one ("*" matches every tool)`, h.On)
+	}
+	if terms != nil && len(h.Sources) > 0 && !terms.sources {
+		add("sources", "sources is set on a %s hook; only Start hooks have sources", h.On)
+	}
+}
+
 // permission returns what a permission says, and what the event makes of it.
 func (t *eventTerms) permission(p Permission) (Outcome, effect) {
 	switch p {
@@ -165,11 +182,10 @@ func ParseEventName(s string) (EventName, error) {
 }
 
 func unknownEvent(s string, d Dialect) error {
-	names := d.spellings()
-	last := len(names) - 1
-	text := fmt.Sprintf("unknown event %q; the events are %s and %s", s, strings.Join(names[:last], ", "), names[last])
+	names, of := d.spellings(), ""
 	if d != HookContract {
-		text = fmt.Sprintf("unknown event %q; the events of %s are %s and %s", s, d, strings.Join(names[:last], ", "), names[last])
+		of = " of " + d.String()
 	}
-	return fmt.Errorf("%s", text)
+	last := len(names) - 1
+	return fmt.Errorf("unknown event %q; the events%s are %s and %s", s, of, strings.Join(names[:last], ", "), names[last])
 }

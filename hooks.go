@@ -19,6 +19,19 @@
 //
 // Hooks are policy, not isolation: a command hook runs as the user of the
 // host, and what a tool does inside a shell is not seen by any hook.
+//
+// # Lifecycle hooks
+//
+// Beside these there are the typed, in-process hooks of the Standard Agents
+// specification. They observe, filter or transform the turns of a thread, and
+// a failure of one does not end the turn. A hook is a function, given to
+// [Define] with its point: [FilterMessages], [BeforeStoreToolResult] and 15
+// more, which "go doc FilterMessages" lists with their signatures. A
+// [Registry] holds the definitions; an agent or prompt names by id those that
+// it wants, and [Registry.Compose] makes a [Composition] of them. The host runs
+// them through three owners that keep the order and miss no hook:
+// [Composition.Assemble] for the context of a request, a [Gateway] for
+// messages, and a [Tracker] for tool calls, where both kinds of hooks meet.
 package hooks
 
 import (
@@ -211,18 +224,7 @@ func (h *Hook) problems() []problem {
 	if h.Agent != "" && h.Tier != TierAgent {
 		add("agent", "agent %.60q is set on a hook of tier %s; only hooks of the agent tier belong to an agent", h.Agent, h.Tier)
 	}
-	if terms := h.terms(); !h.Dialect.valid() {
-		add("dialect", "dialect %d is unknown; it must be HookContract or VSCode", int(h.Dialect))
-	} else if terms == nil {
-		add("eventType", "%v", unknownEvent(string(h.On), h.Dialect))
-	} else {
-		if terms.matcherRequired && h.Matcher == "" {
-			add("matcher", `matcher is missing: a %s hook needs one ("*" matches every tool)`, h.On)
-		}
-		if len(h.Sources) > 0 && !terms.sources {
-			add("sources", "sources is set on a %s hook; only Start hooks have sources", h.On)
-		}
-	}
+	h.eventProblems(add)
 	if strings.ContainsFunc(h.Matcher, unicode.IsControl) {
 		add("matcher", `matcher %.60q holds a control character (in YAML double quotes "\b" is a backspace: use single quotes)`, h.Matcher)
 	}

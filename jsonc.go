@@ -13,7 +13,8 @@ import (
 // reader to find.
 func withoutComments(data []byte) (plain []byte, commas []place) {
 	plain = make([]byte, 0, len(data))
-	comma, place := -1, place{} // of the last token, if it is a comma
+	places := jsonPlaces{data: data, at: place{1, 1}}
+	comma, offset := -1, 0 // of the last token, if it is a comma: in plain, in data
 	for i := 0; i < len(data); {
 		rest := data[i:]
 		n := 1 // bytes of the token
@@ -25,18 +26,20 @@ func withoutComments(data []byte) (plain []byte, commas []place) {
 			plain = appendBlank(plain, rest[:n])
 			i += n
 			continue
-		case bytes.HasPrefix(rest, []byte("/*")) && bytes.Contains(rest[2:], []byte("*/")):
-			n = 2 + bytes.Index(rest[2:], []byte("*/")) + 2
+		case bytes.HasPrefix(rest, []byte("/*")):
+			if n = bytes.Index(rest[2:], []byte("*/")) + 4; n < 4 {
+				n = len(rest)
+			}
 			plain = appendBlank(plain, rest[:n])
 			i += n
 			continue
 		case strings.IndexByte(" \t\r\n", c) >= 0:
 		case c == ',':
-			comma, place = len(plain), placeOf(data, i)
+			comma, offset = len(plain), i
 		default:
 			if (c == '}' || c == ']') && comma >= 0 {
 				plain[comma] = ' '
-				commas = append(commas, place)
+				commas = append(commas, places.to(offset))
 			}
 			if comma = -1; c == '"' {
 				n = stringLen(rest)

@@ -110,7 +110,8 @@ func TestMutants(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(overlay, list, 0o600))
 
-			out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", tell, "./testdata/mutants/tell").CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), "go", "build", "-gcflags=github.com/hookruntime/hooks=-N -l", "-ldflags=-s -w",
+				"-overlay", overlay, "-o", tell, "./testdata/mutants/tell").CombinedOutput()
 			require.NoError(t, err, "the mutant does not compile:\n%s", out)
 			out, err = exec.CommandContext(t.Context(), tell, storiesDir, m.clause).CombinedOutput()
 			var exit *exec.ExitError

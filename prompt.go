@@ -82,7 +82,13 @@ func (r *promptRunner) run(ctx context.Context, in *invocation) answer {
 		Model: r.name,
 	}
 	if in.summary != nil && *in.summary != "" {
-		q.Tools = promptReader{*in.summary, r.folders}.tools()
+		reader := promptReader{folders: r.folders}
+		if in.trajectory != nil {
+			// A literal path is not opened (IN-13): it may come from a
+			// captured payload, and lead anywhere.
+			reader.trajectory = *in.summary
+		}
+		q.Tools = reader.tools()
 	}
 	said, failure := guarded(ctx, r.abandoned, func(ctx context.Context) (ModelAnswer, error) { return r.model.Answer(ctx, q) })
 	if failure != nil {

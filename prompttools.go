@@ -34,7 +34,10 @@ type promptReader struct {
 
 // tools returns the typed definitions with their implementations.
 func (r promptReader) tools() []ModelTool {
-	where := "The trajectory of this run is " + r.trajectory + "."
+	where := "There is no trajectory to read."
+	if r.trajectory != "" {
+		where = "The trajectory of this run is " + r.trajectory + "."
+	}
 	if len(r.folders) > 0 {
 		where += " Folders: " + strings.Join(r.folders, ", ") + "."
 	}
@@ -63,7 +66,7 @@ func (r promptReader) tools() []ModelTool {
 // out of it.
 func (r promptReader) open(path string) (root *os.Root, rel string, err error) {
 	path = filepath.Clean(path)
-	if path == filepath.Clean(r.trajectory) {
+	if r.trajectory != "" && path == filepath.Clean(r.trajectory) {
 		root, err = os.OpenRoot(filepath.Dir(path))
 		return root, filepath.Base(path), err
 	}

@@ -5,13 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Record is a telemetry record: a [StartedRecord], an [ExecutionRecord] or an
-// [EvaluationRecord], by value. The set is closed. No record holds tool input,
-// tool result, prompt or trajectory (TEL-5). Fields are named as in TEL.
+// Record is a telemetry record, by value: a [StartedRecord], an
+// [ExecutionRecord] or an [EvaluationRecord]; of lifecycle hooks a
+// [LifecycleRecord], an [OrphanRecord] or a [SinkRecord]. The set is closed. No
+// record holds tool input, tool result, message, prompt or trajectory (TEL-5).
+// Fields are named as in TEL.
 type Record interface{ record() }
 
 // StartedRecord tells that a hook is about to run, for interfaces that show
-// what is running.
+// what is running. The hooks of one evaluation run one after another, and one
+// that passes gives no other record: it has ended when the next record of its
+// evaluation comes, or when Evaluate returns. (A cancelled evaluation gives no
+// EvaluationRecord.) A host that evaluates several events at once tells their
+// records apart by a value in the context of each.
 type StartedRecord struct {
 	HookName      string
 	HookType      string // command, prompt or func

@@ -3,7 +3,6 @@ package hooks_test
 import (
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,17 +27,6 @@ func TestStories(t *testing.T) {
 					t.Errorf("%s\n%s\n\n%s", s.Place(), strings.Join(r.Differences, "\n"), r.Explain)
 				}
 			})
-		}
-	}
-}
-
-// TestStoryClauses holds that what stories name looks like a clause of the
-// contract.
-func TestStoryClauses(t *testing.T) {
-	clause := regexp.MustCompile(`^((EV|IN|CMD|PRM|AGG|ST|SP|PT|TXT|MD|SUM|SUB|MAT|CFG|TEL|DOC|QRK)-[1-9][0-9]?[ab]?|WHY)$`)
-	for name, place := range storyClauses(t) {
-		if !clause.MatchString(name) {
-			t.Errorf("%s: %q is no clause", place, name)
 		}
 	}
 }

@@ -22,11 +22,15 @@ type aspect interface {
 	write(want *yaml.Node, g *got) *yaml.Node
 }
 
+// stopped is the outcome that only hooks of VS Code come to. A list of what may
+// be wanted leaves it out.
+const stopped = "stop"
+
 // aspects are all keys of want, in the order in which they are documented and
 // written.
 func aspects() []wanted {
-	outcomes := []string{"pass", "allow", "reject", "deny", "ask", "stop"}
-	decisions := append([]string{"error", ""}, outcomes...)
+	outcomes := []string{"pass", "allow", "reject", "deny", "ask"}
+	decisions := append([]string{"error", "", stopped}, outcomes...)
 	fates := []string{
 		string(hooks.FateRan), string(hooks.FateNoMatch), string(hooks.FateInactive),
 		string(hooks.FateSourceFiltered), string(hooks.FateOutOfScope), string(hooks.FateLimitReached),
@@ -172,7 +176,7 @@ type exact struct {
 }
 
 func (a exact) read(d *decoder, name string, want *yaml.Node) {
-	if a.words != nil {
+	if a.words != nil && want.Value != stopped {
 		d.word(want, name, a.words...)
 		return
 	}

@@ -20,6 +20,9 @@ import (
 	"github.com/hookruntime/hooks/internal/story"
 )
 
+// limit bounds one story.
+const limit = 2 * time.Minute
+
 func main() { os.Exit(tell(os.Args[1], os.Args[2])) }
 
 func tell(dir, clause string) int {
@@ -42,9 +45,9 @@ func tell(dir, clause string) int {
 				if ctx.Err() != nil {
 					return
 				}
-				r := s.Run(ctx, conduct, 20*time.Second)
-				if r.Skipped != "" {
-					return
+				r := s.Run(ctx, conduct, limit)
+				if r.Skipped != "" || r.Took >= limit || ctx.Err() != nil {
+					return // a story that took too long, or was broken off, tells nothing
 				}
 				told.Add(1)
 				if r.Failed() {
