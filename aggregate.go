@@ -128,20 +128,15 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 		}
 		switch s.heard {
 		case OutcomeReject:
-			reason := firstUsable(cleanText(s.Reason, lim.Text), defaultReason)
-			if reason == defaultReason {
-				reasons = append(reasons, reason)
-			} else {
-				reasons = append(reasons, s.Reason) // joined first, so that a cut one is marked once
-			}
-			d.Rejections = append(d.Rejections, Rejection{s.Hook, reason})
+			reasons = append(reasons, s.Reason) // joined first, so that a cut one is marked once
+			d.Rejections = append(d.Rejections, Rejection{s.Hook, cleanText(s.Reason, lim.Text)})
 			d.prompted = d.prompted || s.Type == "prompt"
 		case OutcomeAllow:
 			d.Allows = append(d.Allows, s.Hook)
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow || s.heard == OutcomeReject {
-			if text := cleanText(s.Context, lim.Text); strings.TrimSpace(text) != "" {
-				context = text // the last one wins (AGG-7)
+			if firstUsable(s.Context) != "" {
+				context = s.Context // the last one wins (AGG-7)
 			}
 		}
 		if s.heard == OutcomePass || s.heard == OutcomeAllow {
@@ -162,7 +157,7 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 		d.Allows = nil
 	}
 	if terms.context && !muted && (d.Outcome == OutcomePass || d.Outcome == OutcomeReject) { // AGG-6, ST-2
-		d.Context = context
+		d.Context = cleanText(context, lim.Text)
 	}
 	if terms.metadata && (d.Outcome == OutcomePass || d.Outcome == OutcomeAllow) {
 		if d.Outcome == OutcomeAllow && row.marksAllower {
@@ -178,9 +173,9 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 	case OutcomeReject:
 		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
 	case OutcomeDeny:
-		d.Reason = firstUsable(cleanText(decided.Reason, lim.Text), defaultReason)
+		d.Reason = cleanText(decided.Reason, lim.Text)
 	case OutcomeAsk:
-		d.Question = firstUsable(cleanText(decided.Question, lim.Text), defaultQuestion)
+		d.Question = cleanText(decided.Question, lim.Text)
 		if cannotAsk {
 			d.denyAsk(row)
 		}

@@ -168,3 +168,25 @@ func TestFailedHookKeepsWhatItPrinted(t *testing.T) {
 		assert.Positive(t, s.Duration)
 	}
 }
+
+// TestIllegibleReasons: in every dialect, a block whose reason is nothing but
+// control characters blocks, and says something.
+func TestIllegibleReasons(t *testing.T) {
+	for _, dialect := range []Dialect{HookContract, VSCode} {
+		for _, ev := range []Event{&PreToolUse{ToolName: "T"}, &PostToolUse{ToolName: "T"}, &Stop{}} {
+			for _, line := range []string{
+				`printf '\a\033' >&2; exit 2`,
+				`echo '{"decision":"block","reason":"\u0007"}'`,
+				`echo '{"hookSpecificOutput":{"hookEventName":"` + string(ev.EventName()) + `","decision":"block","reason":"\u0007"}}'`,
+				`echo '{"hookSpecificOutput":{"hookEventName":"` + string(ev.EventName()) + `","permissionDecision":"deny","permissionDecisionReason":"\u0007"}}'`,
+			} {
+				h := Hook{Name: "h", Dialect: dialect, On: ev.EventName(), Tier: TierSystem, Run: Command{Line: line}}
+				if h.On != OnStop {
+					h.Matcher = "*"
+				}
+				d := evaluate(t, newRuntime(t, nil, h), ev)
+				assert.Equal(t, d.Blocks(), d.Reason != "", "%v: %s\n%s", dialect, line, d.Explain())
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Outcome is what a Decision comes to, and what one hook said.
@@ -115,9 +116,11 @@ func (r *Result) reason() string { return firstUsable(r.Reason, defaultReason) }
 // question returns the text of an ask.
 func (r *Result) question() string { return firstUsable(r.Question, r.Reason, defaultQuestion) }
 
+// firstUsable returns the first text that holds more than white space and
+// control characters, of which nothing would reach the model (TXT-5).
 func firstUsable(texts ...string) string {
 	for _, t := range texts {
-		if strings.TrimSpace(t) != "" {
+		if strings.ContainsFunc(t, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsControl(r) }) {
 			return t
 		}
 	}

@@ -3,6 +3,7 @@ package hooks
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -91,9 +92,9 @@ func (s *Step) hear(row *eventRow, c Conduct, r *Result) {
 			s.Decision = said
 		}
 	}
-	if r.Rejects && !(terms.needsReason && firstUsable(r.Reason) == "") {
+	if r.Rejects && !(terms.needsReason && strings.TrimSpace(r.Reason) == "") {
 		opinion(OutcomeReject, terms.reject)
-		s.exit = r.byExit && firstUsable(r.Reason) != ""
+		s.exit = r.byExit && strings.TrimSpace(r.Reason) != ""
 	}
 	if r.Permission != PermissionNone {
 		said, e := terms.permission(r.Permission)

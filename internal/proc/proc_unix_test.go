@@ -7,14 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -112,56 +110,6 @@ func TestChildWithoutPipes(t *testing.T) {
 	c, stdout, _ := bash(`echo $$; sleep 30 </dev/null >/dev/null 2>&1 &`)
 	mustRun(t, t.Context(), c, soon)
 	wantNoneRunning(t, stdout)
-}
-
-// stalled is a writer that takes its time with the first Write, as one does
-// whose goroutine finds no processor.
-type stalled struct {
-	io.Writer
-	once sync.Once
-	time time.Duration
-}
-
-func (w *stalled) Write(p []byte) (int, error) {
-	w.once.Do(func() { <-time.After(w.time) })
-	return w.Writer.Write(p)
-}
-
-// What a process wrote before it ended is never lost, however late we are in
-// reading it: an answer that is lost reads like one that was never given.
-func TestAnswerIsReadLate(t *testing.T) {
-	const times = 2 * (drainTime + settleTime)
-	c, stdout, stderr := bash(`echo $$; echo e >&2; sleep 0.1; echo answer; head -c 50000 /dev/zero | tr '\0' x >&2; sleep 30 & exit 2`)
-	c.Stdout, c.Stderr = &stalled{Writer: stdout, time: times}, &stalled{Writer: stderr, time: times}
-	wantExit(t, mustRun(t, t.Context(), c, soon), Exit{Code: 2})
-	if !strings.HasSuffix(stdout.String(), "\nanswer\n") || stderr.Total() != 50002 {
-		t.Errorf("stdout = %q, %d bytes of stderr", stdout, stderr.Total())
-	}
-	wantNoneRunning(t, stdout)
-
-	// Nor at the deadline.
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer cancel()
-	c, stdout, _ = bash(`echo $$; sleep 0.1; echo answer; sleep 30`)
-	c.Stdout = &stalled{Writer: stdout, time: times}
-	wantExit(t, mustRun(t, ctx, c, soon), Exit{-1, "killed"})
-	if !strings.HasSuffix(stdout.String(), "\nanswer\n") {
-		t.Errorf("stdout = %q", stdout)
-	}
-}
-
-// A child that escaped and writes on and on does not keep us reading.
-func TestEscapedFlood(t *testing.T) {
-	setsid, err := exec.LookPath("setsid")
-	if err != nil {
-		t.Skip(err)
-	}
-	c, stdout, _ := bash(setsid + ` bash -c 'echo $$; exec yes' & sleep 0.1; exit 0`)
-	wantExit(t, mustRun(t, t.Context(), c, soon), Exit{})
-	first, _, _ := strings.Cut(stdout.String(), "\n")
-	if pid, err := strconv.Atoi(first); err != nil || syscall.Kill(pid, syscall.SIGKILL) == syscall.EPERM {
-		t.Errorf("no child: %q, %v", first, err)
-	}
 }
 
 // A child in a session of its own is out of reach, but holds nothing up.
