@@ -139,6 +139,7 @@ func (h *hookReader) body(o *object) {
 	case "block":
 		h.hook.FailMode = FailBlock
 	}
+	h.hook.Independent = o.word("x-independent", "true", "false") == "true"
 	switch o.word("type", "command", "prompt") {
 	case "command":
 		c := Command{Line: o.text("command"), Script: scriptText(o)}

@@ -182,6 +182,9 @@ func (w *hookWriter) body() *yaml.Node {
 	if h.FailMode != FailUnset {
 		yamlPut(n, "failMode", yamlText(h.FailMode.String()))
 	}
+	if h.Independent {
+		yamlPut(n, "x-independent", yamlBool(true))
+	}
 	switch b := h.Run.(type) {
 	case Command:
 		if b.Line != "" {
@@ -248,6 +251,10 @@ func yamlBlockable(s string) bool {
 
 func yamlNumber(v int64) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(v, 10)}
+}
+
+func yamlBool(b bool) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(b)}
 }
 
 // yamlMapping makes a mapping of keys and values in turn.

@@ -57,7 +57,7 @@ func (sayable) Generate(r *rand.Rand, size int) reflect.Value {
 		Matcher:  pick("*", "Bash", "A|B", "^(?!mcp__).*$", "'", "123", "~", "~*", "yes", "- a"),
 		OnDemand: r.Intn(2) == 0,
 		Timeout:  time.Duration(r.Intn(500)) * time.Second,
-		FailMode: hooks.FailMode(r.Intn(3)),
+		FailMode: hooks.FailMode(r.Intn(3)), Independent: r.Intn(2) == 0,
 	}
 	if h.On == hooks.OnStart && r.Intn(2) == 0 {
 		h.Sources = []string{line("Alert"), line("123")}
