@@ -17,21 +17,18 @@ import (
 // Stop hooks after a cancellation passes a context of its own). The payload is
 // looked at only when a hook runs. Evaluate may be called concurrently; it
 // reads ev while it runs and does not keep it.
-func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (Decision, error) {
+func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (d Decision, err error) {
+	// The decision is filled in place: copying it would cost more than all else
+	// that an event without hooks takes.
 	if err := checkEvent(ev); err != nil {
-		return Decision{}, err
+		return d, err
 	}
-	d := Decision{Event: ev.EventName(), trace: rt.trace(ev)}
-	f, sel := &d.trace.facts, d.trace.selection
-	switch e := ev.(type) {
-	case *Stop:
-		d.stop = e.StopState
-	case *SubagentStop:
-		d.stop = e.StopState
-	}
+	d.Event = ev.EventName()
+	rt.begin(&d.trace, ev)
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
+	f, sel := &d.trace.facts, d.trace.selection
 	for i, c := range sel.hooks {
 		if f.fate(c, sel) == FatePlanned {
 			return rt.run(ctx, ev, d, sel.hooks[i:])
@@ -56,14 +53,17 @@ func (rt *Runtime) Plan(ev Event) (Plan, error) {
 	if err := checkEvent(ev); err != nil {
 		return Plan{}, err
 	}
-	return Plan{Event: ev.EventName(), trace: rt.trace(ev)}, nil
+	p := Plan{Event: ev.EventName()}
+	rt.begin(&p.trace, ev)
+	return p, nil
 }
 
-// trace begins the story of an event: what decides about its hooks.
-func (rt *Runtime) trace(ev Event) trace {
-	ch := rt.registry.chainOf(ev.EventName().row())
-	f := factsOf(ev, ch)
-	return trace{registry: rt.registry, conduct: rt.opts.Conduct, facts: f, selection: ch.selectFor(f.tool)}
+// begin begins the story of an event: what decides about its hooks.
+func (rt *Runtime) begin(t *trace, ev Event) {
+	ch := rt.registry.chainOf(ev.row())
+	t.registry, t.conduct = rt.registry, rt.opts.Conduct
+	t.facts.gather(ev, ch)
+	t.selection = ch.selectFor(t.facts.tool)
 }
 
 // evaluation is one event on its way through the chain.

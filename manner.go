@@ -48,7 +48,7 @@ func (d Dialect) EncodeEvent(ev Event) ([]byte, error) {
 	if err := checkEvent(ev); err != nil {
 		return nil, err
 	}
-	if !d.valid() || !ev.EventName().row().terms[d].exists() {
+	if !d.valid() || !ev.row().terms[d].exists() {
 		return nil, &EventError{Event: ev.EventName(), Problem: "the event does not exist in " + d.String()}
 	}
 	enc, err := manners[d].encode(ev, Contract, Limits{}.withDefaults())

@@ -34,26 +34,7 @@ func (e *EventError) Error() string {
 
 // checkEvent refuses an event that is nil.
 func checkEvent(ev Event) error {
-	null := ev == nil
-	switch e := ev.(type) {
-	case *Start:
-		null = e == nil
-	case *PreToolUse:
-		null = e == nil
-	case *PostToolUse:
-		null = e == nil
-	case *Stop:
-		null = e == nil
-	case *UserPromptSubmit:
-		null = e == nil
-	case *PreCompact:
-		null = e == nil
-	case *SubagentStart:
-		null = e == nil
-	case *SubagentStop:
-		null = e == nil
-	}
-	if null {
+	if ev == nil || ev.common() == nil {
 		return &EventError{Problem: "the event is nil"}
 	}
 	if c := ev.common(); c.Trajectory != nil && c.ExecutionSummary != "" {
@@ -82,7 +63,7 @@ type encoded struct {
 
 // encode writes the input of the hook data contract (IN-2 to IN-9).
 func encode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
-	row, c := ev.EventName().row(), ev.common()
+	row, c := ev.row(), ev.common()
 	beginning := row.terms[HookContract].beginning
 	turn, maxTurns := c.Turn, c.MaxTurns
 	if beginning {

@@ -17,7 +17,7 @@ const vscodeTime = "2006-01-02T15:04:05.000Z"
 // encodeVSCode writes the input of VSCode. The metadata of the hook data
 // contract has no place in it. An event with a mistake fails as in encode.
 func encodeVSCode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
-	row, c := ev.EventName().row(), ev.common()
+	row, c := ev.row(), ev.common()
 	w := wire.NewWriter(make([]byte, 0, 256))
 	f := &fieldWriter{w: w, event: row.name, conduct: conduct, lim: wire.Limits{Depth: lim.Depth, Number: lim.Number}}
 	w.Open()
