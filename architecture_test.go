@@ -23,6 +23,7 @@ var floors = [][]string{
 	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go"},
 	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go"},
 	{"runtime.go", "chain.go", "record.go"},
+	{"check.go", "checksandbox.go", "checksandbox_exec.go", "checksandbox_files.go", "checkmodel.go"},
 }
 
 // TestArchitecture holds every use of a package-level name, and of a method or
