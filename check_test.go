@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -42,6 +43,7 @@ type broken struct {
 	remove func(b *broken, path string) error
 	find   func(name string) ([]string, error)
 	lock   sync.Mutex
+	last   Process
 }
 
 func (b *broken) Put(ctx context.Context, name string, r io.Reader) (string, error) {
@@ -312,19 +314,20 @@ func TestCheckSandboxFinds(t *testing.T) {
 				cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 			})
 		}}},
-		{"writes what is left", flooded, lateUse, &broken{exec: func(b *broken, ctx context.Context, p Process) (Exit, error) {
-			exit, err := b.Local.Exec(ctx, p)
-			if ctx.Err() != nil {
-				go func() { _, _ = p.Stdout.Write([]byte("more")) }()
+		// Their turn comes with the next process, so that no clock is in it.
+		{"writes what is left", codes, lateUse, &broken{exec: func(b *broken, ctx context.Context, p Process) (Exit, error) {
+			if b.last.Stdout != nil {
+				_, _ = b.last.Stdout.Write([]byte("more"))
 			}
-			return exit, err
+			b.last = p
+			return b.Local.Exec(ctx, p)
 		}}},
 		{"reads what is left", unread, lateUse, &broken{exec: func(b *broken, ctx context.Context, p Process) (Exit, error) {
-			exit, err := b.Local.Exec(ctx, p)
-			if p.Stdin != nil {
-				go func() { _, _ = p.Stdin.Read(make([]byte, 1)) }()
+			if b.last.Stdin != nil {
+				_, _ = b.last.Stdin.Read(make([]byte, 1))
 			}
-			return exit, err
+			b.last = p
+			return b.Local.Exec(ctx, p)
 		}}},
 		{"leaves orphans", orphansEnd, orphansEnd, &broken{exec: func(_ *broken, ctx context.Context, p Process) (Exit, error) {
 			return plainly(ctx, p, func(cmd *exec.Cmd) { cmd.WaitDelay = 50 * time.Millisecond })
@@ -410,6 +413,7 @@ func TestCheckModel(t *testing.T) {
 	assert.NoError(t, CheckModel(t.Context(), model(good)))
 
 	var lock sync.Mutex
+	var past atomic.Pointer[[]ModelTool]
 	for fault, tc := range map[string]struct {
 		finding string
 		model   model
@@ -436,7 +440,7 @@ func TestCheckModel(t *testing.T) {
 			if ctx.Err() != nil {
 				return ModelAnswer{}, ctx.Err()
 			}
-			<-time.After(time.Second)
+			<-time.After(400 * time.Millisecond)
 			return good(ctx, q)
 		}},
 		"fails by its tools": {"errors of tools", func(ctx context.Context, q ModelRequest) (ModelAnswer, error) {
@@ -448,10 +452,11 @@ func TestCheckModel(t *testing.T) {
 			return good(ctx, q)
 		}},
 		"calls tools afterwards": {"until it returns", func(ctx context.Context, q ModelRequest) (ModelAnswer, error) {
-			for _, tool := range q.Tools {
-				time.AfterFunc(20*time.Millisecond, func() { _, _ = tool.Call(ctx, nil) })
+			if tools := past.Swap(&q.Tools); tools != nil {
+				for _, tool := range *tools {
+					_, _ = tool.Call(ctx, nil)
+				}
 			}
-			q.Tools = nil
 			return good(ctx, q)
 		}},
 	} {
