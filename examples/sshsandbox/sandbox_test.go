@@ -1,149 +1,295 @@
 package sshsandbox
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/quick"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/crypto/ssh"
 
 	"github.com/hookruntime/hooks"
 )
 
-// server is an OpenSSH server of this test, on the loopback interface.
-type server struct {
-	addr string
-	user string
-	key  ssh.Signer
-	host ssh.PublicKey
-}
-
-// startServer starts a server that lets in the user who runs the test. The
-// environment of its sessions has what a hook must not see.
-func startServer(t *testing.T) *server {
-	t.Helper()
-	sshd, err := exec.LookPath("sshd")
-	if err != nil {
-		// It lies where only root looks.
-		if sshd, err = exec.LookPath("/usr/sbin/sshd"); err != nil {
-			t.Skip("there is no OpenSSH server (Debian: apt-get install openssh-server)")
-		}
-	}
-	if os.Geteuid() == 0 {
-		// Where privileges are given up. The service makes it, if it runs.
-		require.NoError(t, os.MkdirAll("/run/sshd", 0o755))
-	}
-	dir := t.TempDir()
-	hostKey, clientKey := newKey(t), newKey(t)
-	write := func(name string, data []byte) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, data, 0o600))
-		return path
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := listener.Addr().(*net.TCPAddr)
-	require.NoError(t, listener.Close())
-	config := write("sshd_config", fmt.Appendf(nil, `
-ListenAddress 127.0.0.1:%d
-HostKey %s
-AuthorizedKeysFile %s
-PidFile none
-StrictModes no
-UsePAM no
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-PermitRootLogin prohibit-password
-SetEnv BASH_ENV=%s SECRET=of-the-server "BASH_FUNC_cat%%%%=() { echo planted; }"
-`, addr.Port, write("host", hostKey.pem), write("authorized", clientKey.authorized), write("bash_env", []byte("echo planted\n"))))
-
-	cmd := exec.Command(sshd, "-D", "-e", "-f", config)
-	log, err := cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	var said bytes.Buffer
-	listening, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(over)
-		lines := bufio.NewScanner(log)
-		for lines.Scan() {
-			said.WriteString(lines.Text() + "\n")
-			if strings.HasPrefix(lines.Text(), "Server listening on") {
-				close(listening)
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-over
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Log(said.String())
-		}
-	})
-	select {
-	case <-listening:
-	case <-over:
-		t.Fatal("sshd did not start")
-	case <-time.After(30 * time.Second):
-		t.Fatal("sshd does not listen")
-	}
-	me, err := user.Current()
-	require.NoError(t, err)
-	return &server{addr.String(), me.Username, clientKey.signer, hostKey.signer.PublicKey()}
-}
-
-type key struct {
-	signer          ssh.Signer
-	pem, authorized []byte
-}
-
-func newKey(t *testing.T) key {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	block, err := ssh.MarshalPrivateKey(private, "")
-	require.NoError(t, err)
-	signer, err := ssh.NewSignerFromKey(private)
-	require.NoError(t, err)
-	return key{signer, pem.EncodeToMemory(block), ssh.MarshalAuthorizedKey(signer.PublicKey())}
-}
-
-// dial connects to the server, by way of conn.
-func (s *server) dial(t *testing.T, conn net.Conn) *ssh.Client {
-	t.Helper()
-	c, channels, requests, err := ssh.NewClientConn(conn, s.addr, &ssh.ClientConfig{
-		User: s.user, Auth: []ssh.AuthMethod{ssh.PublicKeys(s.key)}, HostKeyCallback: ssh.FixedHostKey(s.host),
-	})
-	require.NoError(t, err)
-	client := ssh.NewClient(c, channels, requests)
-	t.Cleanup(func() { _ = client.Close() })
-	return client
-}
-
-func (s *server) connect(t *testing.T) *ssh.Client {
-	t.Helper()
-	conn, err := net.Dial("tcp", s.addr)
-	require.NoError(t, err)
-	return s.dial(t, conn)
-}
-
 func TestCheckSandbox(t *testing.T) {
+	require.NoError(t, hooks.CheckSandbox(t.Context(), New(startServer(t).connect(t), nil)))
+}
+
+// bashRun is the process of a script.
+func bashRun(script string, stdout io.Writer) hooks.Process {
+	return hooks.Process{Argv: []string{"/bin/bash", "--noprofile", "--norc", "-c", script}, Stdout: stdout}
+}
+
+// What the server's environment holds, what its shell prints and what is
+// exported to it does not reach the hook.
+func TestEnvironment(t *testing.T) {
+	s := New(startServer(t).connect(t), &Options{Dir: "/", Env: []string{"ADDED=1", "WITH-DASH=2"}})
+	var stdout, stderr bytes.Buffer
+	p := bashRun(`pwd; echo file | cat; env`, &stdout)
+	p.Stderr = &stderr
+	exit, err := s.Exec(t.Context(), p)
+	require.NoError(t, err)
+	assert.Equal(t, hooks.Exit{}, exit)
+	assert.Empty(t, stderr.String())
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	assert.Equal(t, []string{"/", "file"}, lines[:2])
+	for _, line := range lines[2:] {
+		key, _, _ := strings.Cut(line, "=")
+		allowed := []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR",
+			"PYTHONNOUSERSITE", "ADDED", "WITH-DASH", "PWD", "SHLVL", "_"} // the last three are bash's own
+		assert.True(t, slices.Contains(allowed, key) || strings.HasPrefix(key, "LC_"), line)
+	}
+	assert.Contains(t, lines, "ADDED=1")
+	assert.Contains(t, lines, "WITH-DASH=2")
+}
+
+// Hooks of a runtime run there: a guard reads the trajectory that was put for
+// it, and denies.
+func TestEvaluate(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Log("without python3")
+	}
+	temp := t.TempDir()
+	sandbox := New(startServer(t).connect(t), &Options{TempDir: temp})
+	rt, err := hooks.New([]hooks.Hook{{
+		Name: "guard", Tier: hooks.TierSystem, On: hooks.OnPreToolUse, Matcher: "*",
+		Run: hooks.Command{Script: `#!/bin/bash
+[[ $(cat) =~ \"execution_summary\":\"([^\"]*)\" ]] || exit 1
+grep -q forbidden "${BASH_REMATCH[1]}" || exit 3
+echo '{"ok": false, "reason": "It is forbidden.", "hookSpecificOutput": {"permissionDecision": "deny"}}'
+`},
+	}}, &hooks.Options{Conduct: hooks.Hardened, Sandbox: sandbox})
+	require.NoError(t, err)
+	d, err := rt.Evaluate(t.Context(), &hooks.PreToolUse{ToolName: "T", Common: hooks.Common{
+		Trajectory: func(_ context.Context, w io.Writer) error {
+			_, err := io.WriteString(w, `["this is forbidden"]`)
+			return err
+		},
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, hooks.OutcomeDeny, d.Outcome, d.Explain())
+	assert.Equal(t, "It is forbidden.", d.Reason)
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	assert.Empty(t, left, "the trajectory is gone")
+}
+
+// running lists the living processes of a group, which the test can see
+// because the other machine is this one.
+func running(group int) (pids []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		data, _ := os.ReadFile(file)
+		// pid (name) state ppid pgrp …; the name may hold anything.
+		f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+		if len(f) > 2 && f[0] != "Z" && f[0] != "X" && f[2] == strconv.Itoa(group) {
+			pids = append(pids, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return pids
+}
+
+// eventually waits for a fact that has no channel of its own.
+func eventually(t *testing.T, limit time.Duration, what string, fact func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(limit); !fact(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatal("still not so: " + what)
+		}
+	}
+}
+
+func needProc(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("looks for processes in /proc")
+	}
+}
+
+// cable is a connection that can fall silent, in both directions, without an
+// end.
+type cable struct {
+	net.Conn
+	silent atomic.Bool
+}
+
+func (c *cable) Write(p []byte) (int, error) {
+	if c.silent.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *cable) Read(p []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(p)
+		if err != nil || !c.silent.Load() {
+			return n, err
+		}
+	}
+}
+
+// The connection breaks in the middle of a hook that ignores signals and has
+// children who hold its outputs. Nothing of it runs on, and the failure is the
+// hook's.
+func TestDroppedConnection(t *testing.T) {
+	needProc(t)
 	s := startServer(t)
-	start := time.Now()
-	require.NoError(t, hooks.CheckSandbox(context.Background(), New(s.connect(t), nil)))
-	t.Log(time.Since(start))
+	for _, tc := range []struct {
+		name     string
+		cut      func(*cable)
+		patience time.Duration
+		timeout  time.Duration // of the hook
+		failure  hooks.FailureKind
+		within   time.Duration // that the hook is gone
+	}{
+		{"closed", func(c *cable) { _ = c.Close() }, 0, time.Minute, hooks.FailureSignal, 5 * time.Second},
+		{"reset", func(c *cable) { _ = c.Conn.(*net.TCPConn).SetLinger(0); _ = c.Close() }, 0, time.Minute, hooks.FailureSignal, 5 * time.Second},
+		{"silent, no sign of life", func(c *cable) { c.silent.Store(true) }, time.Second, 8 * time.Second, hooks.FailureTimeout, 6 * time.Second},
+		{"silent until the deadline", func(c *cable) { c.silent.Store(true) }, time.Minute, 4 * time.Second, hooks.FailureTimeout, 12 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", s.addr)
+			require.NoError(t, err)
+			line := &cable{Conn: conn}
+			sandbox := New(s.dial(t, line), &Options{Patience: tc.patience})
+			file := filepath.Join(t.TempDir(), "group")
+			rt, err := hooks.New([]hooks.Hook{{
+				Name: "h", Tier: hooks.TierSystem, On: hooks.OnPreToolUse, Matcher: "*", Timeout: tc.timeout, FailMode: hooks.FailBlock,
+				Run: hooks.Command{
+					Line: `trap '' HUP INT TERM PIPE; sleep 300 & (sleep 300 &); echo $$ >"$FILE.new"; mv "$FILE.new" "$FILE"; while :; do sleep 300; done`,
+					Env:  []string{"FILE=" + file},
+				},
+			}}, &hooks.Options{Sandbox: sandbox})
+			require.NoError(t, err)
+			done := make(chan hooks.Decision, 1)
+			go func() {
+				d, _ := rt.Evaluate(context.Background(), &hooks.PreToolUse{ToolName: "T"})
+				done <- d
+			}()
+			var group int
+			eventually(t, 30*time.Second, "the hook runs", func() bool {
+				data, _ := os.ReadFile(file)
+				group, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+				return group > 0
+			})
+			require.NotEmpty(t, running(group))
+			tc.cut(line)
+			eventually(t, tc.within, "nothing of the hook runs", func() bool { return len(running(group)) == 0 })
+			d := <-done
+			assert.True(t, d.Blocks())
+			step := slices.Collect(d.Steps())[0]
+			require.NotNil(t, step.Failure)
+			assert.Equal(t, tc.failure, step.Failure.Kind, step.Failure.Message)
+		})
+	}
+}
+
+// A hook that ended leaves nothing: not what keeps its group, no session, no
+// goroutine.
+func TestLeavesNothing(t *testing.T) {
+	needProc(t)
+	s := New(startServer(t).connect(t), &Options{MaxSessions: 2})
+	before := 0
+	for i := range 12 {
+		var stdout bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		script := `echo $$; exit 7`
+		want := hooks.Exit{Code: 7}
+		if i%2 == 1 {
+			script, want = `echo $$; sleep 300`, hooks.Exit{Code: -1, Signal: "SIGKILL"}
+		}
+		p := bashRun(script, writer(func(b []byte) {
+			stdout.Write(b)
+			if i%2 == 1 {
+				cancel()
+			}
+		}))
+		exit, err := s.Exec(ctx, p)
+		cancel()
+		require.NoError(t, err)
+		require.Equal(t, want, exit)
+		group, err := strconv.Atoi(strings.TrimSpace(stdout.String()))
+		require.NoError(t, err)
+		eventually(t, 5*time.Second, "the group is gone", func() bool { return len(running(group)) == 0 })
+		if i == 3 {
+			before = runtime.NumGoroutine()
+		}
+	}
+	eventually(t, 5*time.Second, "the goroutines are gone", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+// A server that has no session left makes an error, not a hook without a
+// leash.
+func TestRefusals(t *testing.T) {
+	s := New(startServer(t).connect(t), nil)
+	for _, p := range []hooks.Process{
+		{},
+		{Argv: []string{"bash"}},
+		{Argv: []string{"/opt/a=b/program"}},
+		{Argv: []string{"/bin/true", "nul\x00"}},
+		{Argv: []string{"/bin/true"}, Env: []string{"NOVALUE"}},
+		{Argv: []string{"/bin/true"}, Dir: "-"},
+		{Argv: []string{"/etc"}},
+	} {
+		_, err := s.Exec(t.Context(), p)
+		assert.ErrorContains(t, err, "sshsandbox: ", fmt.Sprint(p))
+	}
+	for _, path := range []string{"", "/", "/tmp", "/tmp/x/y", "/tmp/hooks-put-x/y", "hooks-put-" + strings.Repeat("A", 26) + "/x"} {
+		assert.ErrorContains(t, s.Remove(t.Context(), path), "was not put here", path)
+	}
+	for _, name := range []string{"", ".", "..", "a/b"} {
+		_, err := s.Put(t.Context(), name, strings.NewReader(""))
+		assert.ErrorContains(t, err, "not the name of a file", name)
+	}
+	_, err := s.Interpreter("perl")
+	assert.Error(t, err)
+	noBash := New(s.client, &Options{Bash: "/nonexistent/bash"})
+	_, err = noBash.Interpreter("bash")
+	assert.ErrorContains(t, err, "the shell on the other machine ended")
+}
+
+// What is quoted is what bash reads.
+func TestQuoting(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	every := make([]byte, 255)
+	for i := range every {
+		every[i] = byte(i + 1)
+	}
+	property := func(random [][]byte) bool {
+		words := []string{"", string(every), `$(exit 1)'"`}
+		for _, word := range random {
+			words = append(words, strings.ReplaceAll(string(word), "\x00", ""))
+		}
+		line := quoteAll(words)
+		got, err := exec.Command(bash, "-c", "printf '%s\\0' "+line).Output()
+		return err == nil && string(got) == strings.Join(words, "\x00")+"\x00" &&
+			!strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' })
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 20}); err != nil {
+		t.Error(err)
+	}
 }
