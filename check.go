@@ -56,10 +56,15 @@ func (c *checker) run(ctx context.Context, duties []duty) {
 		c.find(d.promise, d.check(timed))
 		cancel()
 	}
-	if ctx.Err() != nil {
-		// What was found meanwhile may be the doing of ctx itself.
-		c.errs = []error{fmt.Errorf("hooks: the check did not come to its end: %w", context.Cause(ctx))}
+}
+
+// result is what the check returns. What was found under a context that ended
+// may be its doing.
+func (c *checker) result(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("hooks: the check did not come to its end: %w", err)
 	}
+	return errors.Join(c.errs...)
 }
 
 // errLate is what a call is that was given up.
@@ -144,7 +149,7 @@ func (r *watchedReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over {
-		r.fault = errors.New("Stdin was read")
+		r.fault = errors.New("the reader of Stdin was read")
 		return 0, io.EOF
 	}
 	return r.Reader.Read(p)

@@ -23,8 +23,7 @@ import (
 // was cut, or with a model's own name in the request, cannot be brought about
 // from here and is not checked.
 //
-// An error of [errors.Is] ctx.Err means that ctx ended first and nothing is
-// known.
+// If the error wraps ctx.Err, ctx ended first and nothing is known.
 func CheckModel(ctx context.Context, m Model) error {
 	return checkModel(ctx, m, ordinaryTimes())
 }
@@ -38,10 +37,10 @@ func checkModel(ctx context.Context, m Model, times checkTimes) error {
 		{"Answer returns an error when its context is done before", c.doneBefore},
 		{"Answer returns soon after its context is done", c.cancelled},
 	})
-	if ctx.Err() == nil && c.lateTools.Load() > 0 {
+	if c.lateTools.Load() > 0 {
 		c.find("Answer calls tools until it returns", errors.New("a tool was called afterwards"))
 	}
-	return errors.Join(c.errs...)
+	return c.result(ctx)
 }
 
 // modelCheck is one run of CheckModel. Its methods are the checks.

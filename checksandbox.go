@@ -35,8 +35,7 @@ import (
 // that moved to another process group or session is not looked for: whether
 // those are ended too is for the sandbox to say.
 //
-// An error of [errors.Is] ctx.Err means that ctx ended first and nothing is
-// known.
+// If the error wraps ctx.Err, ctx ended first and nothing is known.
 func CheckSandbox(ctx context.Context, s Sandbox) error {
 	return checkSandbox(ctx, s, ordinaryTimes())
 }
@@ -74,14 +73,13 @@ func (c *sandboxCheck) hold(ctx context.Context, duties []duty) error {
 	defer c.removeAll(ctx)
 	if err := c.findShell(ctx); err != nil {
 		// Without it every other check would say the same.
-		return fmt.Errorf("hooks: Exec runs a process to its end: %w; nothing else was checked", err)
+		c.find("Exec runs a process to its end", fmt.Errorf("%w; nothing else was checked", err))
+		return c.result(ctx)
 	}
 	c.run(ctx, duties)
-	if ctx.Err() == nil {
-		c.findSurvivors(ctx)
-		c.findLateUse()
-	}
-	return errors.Join(c.errs...)
+	c.findSurvivors(ctx)
+	c.findLateUse()
+	return c.result(ctx)
 }
 
 func (c *sandboxCheck) findShell(ctx context.Context) error {

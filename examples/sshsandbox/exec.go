@@ -69,7 +69,7 @@ func (s *Sandbox) command(p hooks.Process) (string, error) {
 	}
 	// env would take a program with "=" in its path for a variable.
 	if len(p.Argv) == 0 || !path.IsAbs(p.Argv[0]) || strings.Contains(p.Argv[0], "=") {
-		return "", errors.New("Argv does not begin with an absolute path without =")
+		return "", errors.New("the program of Argv is not an absolute path without =")
 	}
 	// What comes next on stdin is data. Should exec fail, bash must not read on.
 	return `exec /usr/bin/env -i -- "${env[@]}" ` + quoteAll(slices.Concat(env, p.Argv)) + " || exit 126\n", nil

@@ -59,9 +59,6 @@ func TestEnvironment(t *testing.T) {
 // Hooks of a runtime run there: a guard reads the trajectory that was put for
 // it, and denies.
 func TestEvaluate(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Log("without python3")
-	}
 	temp := t.TempDir()
 	sandbox := New(startServer(t).connect(t), &Options{TempDir: temp})
 	rt, err := hooks.New([]hooks.Hook{{
@@ -239,8 +236,6 @@ type writer func([]byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// A server that has no session left makes an error, not a hook without a
-// leash.
 func TestRefusals(t *testing.T) {
 	s := New(startServer(t).connect(t), nil)
 	for _, p := range []hooks.Process{
