@@ -44,10 +44,10 @@ type bash struct {
 	closed chan struct{} // closed when the server has nothing more to say
 }
 
-// bash starts a bash that runs a script. The command is the
-// same for all of them, because it is read by a login shell of whatever kind;
-// all else comes on stdin, and is read by bash. Options keep it from reading
-// profiles, BASH_ENV and exported functions.
+// bash starts a bash that runs a script. The command is the same for all of
+// them, because it is read by a login shell of whatever kind; all else comes on
+// stdin, and is read by bash. Options keep it from reading profiles, BASH_ENV
+// and exported functions.
 func (s *Sandbox) bash(script string, args ...string) (*bash, error) {
 	ch, requests, err := s.client.OpenChannel("session", nil)
 	if err != nil {

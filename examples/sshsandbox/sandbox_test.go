@@ -25,6 +25,7 @@ import (
 )
 
 func TestCheckSandbox(t *testing.T) {
+	t.Parallel()
 	require.NoError(t, hooks.CheckSandbox(t.Context(), New(startServer(t).connect(t), nil)))
 }
 
@@ -36,6 +37,7 @@ func bashRun(script string, stdout io.Writer) hooks.Process {
 // What the server's environment holds, what its shell prints and what is
 // exported to it does not reach the hook.
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	s := New(startServer(t).connect(t), &Options{Dir: "/", Env: []string{"ADDED=1", "WITH-DASH=2"}})
 	var stdout, stderr bytes.Buffer
 	p := bashRun(`pwd; echo file | cat; env`, &stdout)
@@ -59,6 +61,7 @@ func TestEnvironment(t *testing.T) {
 // Hooks of a runtime run there: a guard reads the trajectory that was put for
 // it, and denies.
 func TestEvaluate(t *testing.T) {
+	t.Parallel()
 	temp := t.TempDir()
 	sandbox := New(startServer(t).connect(t), &Options{TempDir: temp})
 	rt, err := hooks.New([]hooks.Hook{{
@@ -145,6 +148,7 @@ func (c *cable) Read(p []byte) (int, error) {
 // children who hold its outputs. Nothing of it runs on, and the failure is the
 // hook's.
 func TestDroppedConnection(t *testing.T) {
+	t.Parallel()
 	needProc(t)
 	s := startServer(t)
 	for _, tc := range []struct {
@@ -198,6 +202,33 @@ func TestDroppedConnection(t *testing.T) {
 	}
 }
 
+// The connection breaks while a file is being put, and when it is there but was
+// not accepted yet.
+func TestDroppedPut(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	for name, content := range map[string]string{"half": "12345", "whole": "1234567890"} {
+		t.Run(name, func(t *testing.T) {
+			temp := t.TempDir()
+			client := s.connect(t)
+			b, err := New(client, nil).bash(putScript, "hooks-put-x", temp, "file", "10")
+			require.NoError(t, err)
+			_, err = io.WriteString(b, content)
+			require.NoError(t, err)
+			file := filepath.Join(temp, "hooks-put-x", "file")
+			eventually(t, 10*time.Second, "the bytes are there", func() bool {
+				data, _ := os.ReadFile(file)
+				return string(data) == content
+			})
+			require.NoError(t, client.Close())
+			eventually(t, 10*time.Second, "the folder is gone", func() bool {
+				left, err := os.ReadDir(temp)
+				return err == nil && len(left) == 0
+			})
+		})
+	}
+}
+
 // A hook that ended leaves nothing: not what keeps its group, no session, no
 // goroutine.
 func TestLeavesNothing(t *testing.T) {
@@ -237,6 +268,7 @@ type writer func([]byte)
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s := New(startServer(t).connect(t), nil)
 	for _, p := range []hooks.Process{
 		{},
