@@ -20,7 +20,7 @@ const (
 // one event is treated differently from another.
 type eventRow struct {
 	name  EventName
-	index int // in eventRows
+	index int          // in eventRows
 	blank func() Event // a new one, to be read into
 
 	tool         bool // has a tool name, which matchers select by (MAT-1)

@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Model judges prompt hooks. It may be called concurrently.
+// Model judges prompt hooks. It may be called concurrently. The tests of a
+// client should call [CheckModel].
 type Model interface {
 	// Answer asks the model once. It should honour ctx, which ends at the
 	// hook's deadline; a call that does not return by then is abandoned, and
