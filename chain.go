@@ -43,7 +43,11 @@ func (rt *Runtime) run(ctx context.Context, ev Event, d Decision, hooks []*compi
 	e := &evaluation{rt: rt, host: ctx, event: ev, decision: d}
 	e.facts, e.selection = &e.decision.trace.facts, d.trace.selection
 	err := e.run(hooks)
-	return e.decision, err
+	d = e.decision
+	// The steps stand in e: nothing else may live as long as the decision.
+	e.event, e.decision, e.facts, e.selection = nil, Decision{}, nil, nil
+	e.payloads, e.writers, e.first = [dialectCount]*encoded{}, [dialectCount]fieldWriter{}, flight{}
+	return d, err
 }
 
 // Plan tells what Evaluate would run for the event, without running anything.
@@ -78,6 +82,11 @@ type evaluation struct {
 
 	payloads [dialectCount]*encoded // of the hooks that run
 	place    placement
+
+	// What most events need one of, so that they need no allocation for it.
+	writers [dialectCount]fieldWriter
+	first   flight
+	step    [1]Step
 
 	begin int       // where the steps of the chain that runs begin
 	since time.Time // when it began
@@ -117,7 +126,9 @@ func (e *evaluation) run(hooks []*compiled) error {
 // chain. It returns how many steps count; those behind them were cancelled.
 func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 	ran := &e.decision.trace.ran
-	var together []*flight // started and not committed yet, in chain order
+	*ran = e.step[:0]
+	var room [DefaultParallel]*flight
+	together := room[:0] // started and not committed yet, in chain order
 	next := 0
 	for {
 		for next < len(hooks) {
@@ -191,7 +202,7 @@ func (e *evaluation) encode(hooks []*compiled) error {
 		if e.payloads[dialect] != nil || e.facts.fate(c, e.selection) != FatePlanned {
 			continue
 		}
-		enc, err := manners[dialect].encode(e.event, e.rt.opts.Conduct, e.rt.opts.Limits)
+		enc, err := manners[dialect].encode(&e.writers[dialect], e.event, e.rt.opts.Conduct, e.rt.opts.Limits)
 		if err != nil {
 			return err
 		}

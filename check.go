@@ -80,10 +80,10 @@ func call[T any](ctx context.Context, c *checker, f func() (T, error)) (T, error
 		value T
 		err   error
 	}
-	r, failure := guarded(limit, &c.abandoned, func(context.Context) (returned, error) {
+	r, failure := guarded(limit, &c.abandoned, func(_ context.Context, f func() (T, error)) (returned, error) {
 		value, err := f()
 		return returned{value, err}, nil
-	})
+	}, f)
 	switch {
 	case failure == nil:
 		return r.value, r.err

@@ -91,7 +91,7 @@ func (r *promptRunner) run(ctx context.Context, in *invocation) answer {
 		}
 		q.Tools = reader.tools()
 	}
-	said, failure := guarded(ctx, r.abandoned, func(ctx context.Context) (ModelAnswer, error) { return r.model.Answer(ctx, q) })
+	said, failure := guarded(ctx, r.abandoned, r.model.Answer, q)
 	if failure != nil {
 		// A model that panics or errs failed as a model; only its deadline is
 		// told apart (F29).
