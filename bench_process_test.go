@@ -86,7 +86,7 @@ func BenchmarkTogether(b *testing.B) {
 // peak, beside that of a thousand processes.
 func BenchmarkInFlight(b *testing.B) {
 	const line, count = `sleep 0.1`, 1000
-	ev := &PreToolUse{ToolName: "T", ToolInput: blob(1000)}
+	ev := &PreToolUse{ToolName: "T"}
 	payload, err := EncodeEvent(ev)
 	require.NoError(b, err)
 	rt := newRuntime(b, nil, commands(1, line)...)
