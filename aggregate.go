@@ -59,7 +59,6 @@ type Decision struct {
 	prompted  bool // a prompt hook rejected (SP-2)
 	continues bool // a hook of a dialect without prompt hooks keeps the loop running
 	decidedAt int  // index of the step that decided
-	stop      StopState
 	trace     trace
 }
 

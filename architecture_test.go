@@ -29,6 +29,8 @@ var floors = [][]string{
 	{"report.go", "lifecycleoptions.go", "composefault.go", "recursion.go", "progress.go", "compose.go"},
 	{"dispatch.go", "pair.go"},
 	{"gateway.go", "assemble.go", "track.go", "callsteps.go", "memthread.go", "memexecution.go"},
+	// Checks of what hosts supply.
+	{"check.go", "checksandbox.go", "checksandbox_exec.go", "checksandbox_files.go", "checkmodel.go"},
 }
 
 // TestArchitecture holds every use of a package-level name, and of a method or

@@ -51,7 +51,7 @@ func (p *PreToolUse) Resumed(r ToolResult) *PostToolUse {
 // active, when a hook of [VSCode] did. Of another event's decision, or an
 // undecided one, it is the state unchanged. SubagentStop has it as well.
 func (d *Decision) NextStop() StopState {
-	s := d.stop
+	s := d.trace.facts.stop
 	if d.prompted {
 		s.RejectionCount++
 		s.Active = true

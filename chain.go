@@ -17,21 +17,18 @@ import (
 // Stop hooks after a cancellation passes a context of its own). The payload is
 // looked at only when a hook runs. Evaluate may be called concurrently; it
 // reads ev while it runs and does not keep it.
-func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (Decision, error) {
+func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (d Decision, err error) {
+	// The decision is filled in place: copying it would cost more than all else
+	// that an event without hooks takes.
 	if err := checkEvent(ev); err != nil {
-		return Decision{}, err
+		return d, err
 	}
-	d := Decision{Event: ev.EventName(), trace: rt.trace(ev)}
-	f, sel := &d.trace.facts, d.trace.selection
-	switch e := ev.(type) {
-	case *Stop:
-		d.stop = e.StopState
-	case *SubagentStop:
-		d.stop = e.StopState
-	}
+	d.Event = ev.EventName()
+	rt.begin(&d.trace, ev)
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
+	f, sel := &d.trace.facts, d.trace.selection
 	for i, c := range sel.hooks {
 		if f.fate(c, sel) == FatePlanned {
 			return rt.run(ctx, ev, d, sel.hooks[i:])
@@ -46,7 +43,11 @@ func (rt *Runtime) run(ctx context.Context, ev Event, d Decision, hooks []*compi
 	e := &evaluation{rt: rt, host: ctx, event: ev, decision: d}
 	e.facts, e.selection = &e.decision.trace.facts, d.trace.selection
 	err := e.run(hooks)
-	return e.decision, err
+	d = e.decision
+	// The steps stand in e: nothing else may live as long as the decision.
+	e.event, e.decision, e.facts, e.selection = nil, Decision{}, nil, nil
+	e.payloads, e.writers, e.first = [dialectCount]*encoded{}, [dialectCount]fieldWriter{}, flight{}
+	return d, err
 }
 
 // Plan tells what Evaluate would run for the event, without running anything.
@@ -56,14 +57,17 @@ func (rt *Runtime) Plan(ev Event) (Plan, error) {
 	if err := checkEvent(ev); err != nil {
 		return Plan{}, err
 	}
-	return Plan{Event: ev.EventName(), trace: rt.trace(ev)}, nil
+	p := Plan{Event: ev.EventName()}
+	rt.begin(&p.trace, ev)
+	return p, nil
 }
 
-// trace begins the story of an event: what decides about its hooks.
-func (rt *Runtime) trace(ev Event) trace {
-	ch := rt.registry.chainOf(ev.EventName().row())
-	f := factsOf(ev, ch)
-	return trace{registry: rt.registry, conduct: rt.opts.Conduct, facts: f, selection: ch.selectFor(f.tool)}
+// begin begins the story of an event: what decides about its hooks.
+func (rt *Runtime) begin(t *trace, ev Event) {
+	ch := rt.registry.chainOf(ev.row())
+	t.registry, t.conduct = rt.registry, rt.opts.Conduct
+	t.facts.gather(ev, ch)
+	t.selection = ch.selectFor(t.facts.tool)
 }
 
 // evaluation is one event on its way through the chain.
@@ -78,6 +82,11 @@ type evaluation struct {
 
 	payloads [dialectCount]*encoded // of the hooks that run
 	place    placement
+
+	// What most events need one of, so that they need no allocation for it.
+	writers [dialectCount]fieldWriter
+	first   flight
+	step    [1]Step
 
 	begin int       // where the steps of the chain that runs begin
 	since time.Time // when it began
@@ -117,7 +126,9 @@ func (e *evaluation) run(hooks []*compiled) error {
 // chain. It returns how many steps count; those behind them were cancelled.
 func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 	ran := &e.decision.trace.ran
-	var together []*flight // started and not committed yet, in chain order
+	*ran = e.step[:0]
+	var room [DefaultParallel]*flight
+	together := room[:0] // started and not committed yet, in chain order
 	next := 0
 	for {
 		for next < len(hooks) {
@@ -191,7 +202,7 @@ func (e *evaluation) encode(hooks []*compiled) error {
 		if e.payloads[dialect] != nil || e.facts.fate(c, e.selection) != FatePlanned {
 			continue
 		}
-		enc, err := manners[dialect].encode(e.event, e.rt.opts.Conduct, e.rt.opts.Limits)
+		enc, err := manners[dialect].encode(&e.writers[dialect], e.event, e.rt.opts.Conduct, e.rt.opts.Limits)
 		if err != nil {
 			return err
 		}

@@ -542,6 +542,22 @@ func TestUnmatchedEventAllocatesNothing(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { rt.Evaluate(ctx, ev) }))
 }
 
+// TestDecisionsAreSmall: a decision that is kept does not keep the payload.
+func TestDecisionsAreSmall(t *testing.T) {
+	rt := newRuntime(t, nil, says(TierSystem, "h", Pass()))
+	var kept []Decision
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range 20 {
+		kept = append(kept, evaluate(t, rt, &PreToolUse{ToolName: "T", ToolInput: blob(1 << 20)}))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(5<<20), "20 events of 1 MB")
+	runtime.KeepAlive(kept)
+}
+
 // TestToolNamesDoNotPileUp: a model can invent any number of tool names.
 func TestToolNamesDoNotPileUp(t *testing.T) {
 	rt := newRuntime(t, nil, says(TierSystem, "h", Pass()))

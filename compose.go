@@ -298,7 +298,7 @@ func (r *Registry) find(ctx context.Context, pkg, id string) (Definition, Cause,
 		ctx, cancel := context.WithTimeout(ctx, r.runner.timeout())
 		defer cancel()
 		var failure *Failure
-		d, failure = guarded(ctx, &r.runner.abandoned, func(ctx context.Context) (Definition, error) { return s.load(ctx, id) })
+		d, failure = guarded(ctx, &r.runner.abandoned, s.load, id)
 		switch {
 		case failure != nil && errors.Is(failure, CauseMissing):
 			return d, CauseMissing, nil

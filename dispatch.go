@@ -167,7 +167,7 @@ func run[T any](ctx context.Context, d *dispatch, h *bound, call func(context.Co
 	start := time.Now()
 	limited, cancel := context.WithTimeout(ctx, d.runner.timeout())
 	defer cancel()
-	v, failure := guarded(limited, &d.runner.abandoned, func(ctx context.Context) (T, error) { return call(ctx, h) })
+	v, failure := guarded(limited, &d.runner.abandoned, call, h)
 	err := ctx.Err()
 	if failure == nil {
 		err = nil // it answered; the next hook will see that the host gave up

@@ -36,7 +36,8 @@ const (
 type Event interface {
 	// EventName returns the event's name.
 	EventName() EventName
-	common() *Common
+	row() *eventRow
+	common() *Common // nil for a nil event
 	// own visits the event's own fields in wire order, as the first dialect
 	// that has the event spells them.
 	own(f fieldVisitor)
@@ -171,10 +172,38 @@ func (*PostToolUse) EventName() EventName { return OnPostToolUse }
 // EventName returns [OnStop].
 func (*Stop) EventName() EventName { return OnStop }
 
-func (e *Start) common() *Common       { return &e.Common }
-func (e *PreToolUse) common() *Common  { return &e.Common }
-func (e *PostToolUse) common() *Common { return &e.Common }
-func (e *Stop) common() *Common        { return &e.Common }
+func (*Start) row() *eventRow       { return &eventRows[rowStart] }
+func (*PreToolUse) row() *eventRow  { return &eventRows[rowPreToolUse] }
+func (*PostToolUse) row() *eventRow { return &eventRows[rowPostToolUse] }
+func (*Stop) row() *eventRow        { return &eventRows[rowStop] }
+
+func (e *Start) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
+
+func (e *PreToolUse) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
+
+func (e *PostToolUse) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
+
+func (e *Stop) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
 
 // fieldVisitor walks the fields of an event in wire order. Writing, reading
 // and naming them are three visitors, so that each field is spelled once.

@@ -20,6 +20,7 @@ const (
 // one event is treated differently from another.
 type eventRow struct {
 	name  EventName
+	index int          // in eventRows
 	blank func() Event // a new one, to be read into
 
 	tool         bool // has a tool name, which matchers select by (MAT-1)
@@ -57,24 +58,36 @@ type eventTerms struct {
 
 func (t *eventTerms) exists() bool { return t.spelled != "" }
 
+// The places of the events in eventRows.
+const (
+	rowStart = iota
+	rowUserPromptSubmit
+	rowPreToolUse
+	rowPostToolUse
+	rowPreCompact
+	rowSubagentStart
+	rowSubagentStop
+	rowStop
+)
+
 // eventRows is the table of the events. It is never written to.
 var eventRows = [...]eventRow{
 	{
-		name: OnStart, blank: func() Event { return &Start{} },
+		name: OnStart, index: rowStart, blank: func() Event { return &Start{} },
 		terms: [dialectCount]eventTerms{
 			HookContract: {spelled: "Start", sources: true, beginning: true, deny: mutes, ask: mutes, allow: mutes, context: true},
 			VSCode:       {spelled: "SessionStart", aliases: []string{"sessionStart"}, context: true},
 		},
 	},
 	{
-		name: OnUserPromptSubmit, blank: func() Event { return &UserPromptSubmit{} },
+		name: OnUserPromptSubmit, index: rowUserPromptSubmit, blank: func() Event { return &UserPromptSubmit{} },
 		inherited: true, toUser: true,
 		terms: [dialectCount]eventTerms{
 			VSCode: {spelled: "UserPromptSubmit", aliases: []string{"userPromptSubmitted"}, reject: heard, deny: asReject},
 		},
 	},
 	{
-		name: OnPreToolUse, blank: func() Event { return &PreToolUse{} }, tool: true, inherited: true,
+		name: OnPreToolUse, index: rowPreToolUse, blank: func() Event { return &PreToolUse{} }, tool: true, inherited: true,
 		wrap:         [2]string{"[Tool execution blocked] ", "[Tool execution blocked] "},
 		marksAllower: true,
 		terms: [dialectCount]eventTerms{
@@ -83,7 +96,7 @@ var eventRows = [...]eventRow{
 		},
 	},
 	{
-		name: OnPostToolUse, blank: func() Event { return &PostToolUse{} }, tool: true, inherited: true,
+		name: OnPostToolUse, index: rowPostToolUse, blank: func() Event { return &PostToolUse{} }, tool: true, inherited: true,
 		wrap: [2]string{
 			"[Tool result blocked by hook] [Hook Blocked Tool Result] ",
 			"[Tool result blocked by hook] ",
@@ -95,25 +108,25 @@ var eventRows = [...]eventRow{
 		},
 	},
 	{
-		name: OnPreCompact, blank: func() Event { return &PreCompact{} }, inherited: true,
+		name: OnPreCompact, index: rowPreCompact, blank: func() Event { return &PreCompact{} }, inherited: true,
 		terms: [dialectCount]eventTerms{
 			VSCode: {spelled: "PreCompact"},
 		},
 	},
 	{
-		name: OnSubagentStart, blank: func() Event { return &SubagentStart{} }, inherited: true,
+		name: OnSubagentStart, index: rowSubagentStart, blank: func() Event { return &SubagentStart{} }, inherited: true,
 		terms: [dialectCount]eventTerms{
 			VSCode: {spelled: "SubagentStart", context: true},
 		},
 	},
 	{
-		name: OnSubagentStop, blank: func() Event { return &SubagentStop{} }, inherited: true, ending: true,
+		name: OnSubagentStop, index: rowSubagentStop, blank: func() Event { return &SubagentStop{} }, inherited: true, ending: true,
 		terms: [dialectCount]eventTerms{
 			VSCode: {spelled: "SubagentStop", aliases: []string{"subagentStop"}, reject: heard, deny: asReject, needsReason: true, joinReasons: true},
 		},
 	},
 	{
-		name: OnStop, blank: func() Event { return &Stop{} }, promptsFirst: true, ending: true,
+		name: OnStop, index: rowStop, blank: func() Event { return &Stop{} }, promptsFirst: true, ending: true,
 		terms: [dialectCount]eventTerms{
 			HookContract: {spelled: "Stop", reject: heard, deny: asReject},
 			VSCode:       {spelled: "Stop", aliases: []string{"agentStop"}, reject: heard, deny: asReject, needsReason: true, joinReasons: true},

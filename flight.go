@@ -24,12 +24,18 @@ type flight struct {
 // start starts a hook: its time begins, its trajectory is placed, and if it may
 // run beside others it runs.
 func (e *evaluation) start(c *compiled) *flight {
-	f := &flight{c: c, step: c.step(), begun: time.Now()}
+	f := &e.first // most events run one hook
+	if f.c != nil {
+		f = new(flight)
+	}
+	f.c, f.step, f.begun = c, c.step(), time.Now()
 	f.step.Fate = FateRan
-	e.observe(StartedRecord{
-		HookName: f.step.Hook.Name, HookType: f.step.Type, HookEventType: f.step.On, Dialect: f.step.Dialect,
-		Tier: f.step.Hook.Tier, ToolName: e.facts.tool, AgentName: e.facts.agent,
-	})
+	if e.rt.opts.Observe != nil {
+		e.observe(StartedRecord{
+			HookName: f.step.Hook.Name, HookType: f.step.Type, HookEventType: f.step.On, Dialect: f.step.Dialect,
+			Tier: f.step.Hook.Tier, ToolName: e.facts.tool, AgentName: e.facts.agent,
+		})
+	}
 	f.ctx, f.cancel = context.WithTimeout(e.ctx, c.hook.timeout())
 	f.in = invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.facts.cannotAsk}
 	if failure := e.prepare(f); failure != nil {

@@ -16,7 +16,7 @@ func (r *funcRunner) run(ctx context.Context, in *invocation) answer {
 	event := in.event.clone()
 	event.common().Trajectory = in.trajectory
 	call := Call{Event: event, Hook: in.hook.Ref(), CannotAsk: in.cannotAsk}
-	result, failure := guarded(ctx, r.abandoned, func(ctx context.Context) (Result, error) { return r.fn(ctx, call) })
+	result, failure := guarded(ctx, r.abandoned, r.fn, call)
 	if failure != nil {
 		return answer{failure: failure}
 	}

@@ -18,16 +18,16 @@ const graceTime = 100 * time.Millisecond
 // runtime.Goexit become failures, what comes after the deadline does not
 // count, and a call that ignores its context is abandoned. abandoned counts
 // those that have not returned yet.
-func guarded[T any](ctx context.Context, abandoned *atomic.Int64, call func(context.Context) (T, error)) (T, *Failure) {
-	g := &guardedCall[T]{call: call, abandoned: abandoned, done: make(chan struct{})}
-	go g.run(ctx)
+func guarded[A, T any](ctx context.Context, abandoned *atomic.Int64, call func(context.Context, A) (T, error), arg A) (T, *Failure) {
+	g := &guardedCall[A, T]{ctx: ctx, call: call, arg: arg, abandoned: abandoned, done: make(chan struct{})}
+	go g.run()
 	select {
 	case <-g.done:
 	case <-ctx.Done():
 		select {
 		case <-g.done: // it answered in time after all
 		default:
-			return g.late(ctx)
+			return g.late()
 		}
 	}
 	switch {
@@ -42,8 +42,10 @@ func guarded[T any](ctx context.Context, abandoned *atomic.Int64, call func(cont
 }
 
 // guardedCall is one call in its own goroutine.
-type guardedCall[T any] struct {
-	call      func(context.Context) (T, error)
+type guardedCall[A, T any] struct {
+	ctx       context.Context
+	call      func(context.Context, A) (T, error)
+	arg       A
 	abandoned *atomic.Int64
 	settled   atomic.Bool   // the call returned, or was abandoned: who was first
 	done      chan struct{} // closed when the rest may be read
@@ -53,7 +55,7 @@ type guardedCall[T any] struct {
 	failure *Failure
 }
 
-func (g *guardedCall[T]) run(ctx context.Context) {
+func (g *guardedCall[A, T]) run() {
 	// recover cannot tell runtime.Goexit from a return; this can.
 	returned := false
 	defer func() {
@@ -67,13 +69,13 @@ func (g *guardedCall[T]) run(ctx context.Context) {
 		}
 		close(g.done)
 	}()
-	g.value, g.err = g.call(ctx)
+	g.value, g.err = g.call(g.ctx, g.arg)
 	returned = true
 }
 
 // late gives the call its grace, and abandons it then.
-func (g *guardedCall[T]) late(ctx context.Context) (value T, failure *Failure) {
-	failure = &Failure{Kind: FailureTimeout, Message: "did not return by its deadline", Err: ctx.Err()}
+func (g *guardedCall[A, T]) late() (value T, failure *Failure) {
+	failure = &Failure{Kind: FailureTimeout, Message: "did not return by its deadline", Err: g.ctx.Err()}
 	grace := time.NewTimer(graceTime)
 	defer grace.Stop()
 	select {

@@ -7,7 +7,7 @@ type manner struct {
 	input *inputKeys
 	// encode writes the event as hooks get it on stdin (IN-9), or returns an
 	// *EventError.
-	encode func(ev Event, c Conduct, lim Limits) (*encoded, error)
+	encode func(f *fieldWriter, ev Event, c Conduct, lim Limits) (*encoded, error)
 	// line returns the interpreter of a command line on an operating system,
 	// and the arguments behind it.
 	line func(line, goos string) (interpreter string, args []string)
@@ -48,10 +48,10 @@ func (d Dialect) EncodeEvent(ev Event) ([]byte, error) {
 	if err := checkEvent(ev); err != nil {
 		return nil, err
 	}
-	if !d.valid() || !ev.EventName().row().terms[d].exists() {
+	if !d.valid() || !ev.row().terms[d].exists() {
 		return nil, &EventError{Event: ev.EventName(), Problem: "the event does not exist in " + d.String()}
 	}
-	enc, err := manners[d].encode(ev, Contract, Limits{}.withDefaults())
+	enc, err := manners[d].encode(new(fieldWriter), ev, Contract, Limits{}.withDefaults())
 	if err != nil {
 		return nil, err
 	}

@@ -34,26 +34,7 @@ func (e *EventError) Error() string {
 
 // checkEvent refuses an event that is nil.
 func checkEvent(ev Event) error {
-	null := ev == nil
-	switch e := ev.(type) {
-	case *Start:
-		null = e == nil
-	case *PreToolUse:
-		null = e == nil
-	case *PostToolUse:
-		null = e == nil
-	case *Stop:
-		null = e == nil
-	case *UserPromptSubmit:
-		null = e == nil
-	case *PreCompact:
-		null = e == nil
-	case *SubagentStart:
-		null = e == nil
-	case *SubagentStop:
-		null = e == nil
-	}
-	if null {
+	if ev == nil || ev.common() == nil {
 		return &EventError{Problem: "the event is nil"}
 	}
 	if c := ev.common(); c.Trajectory != nil && c.ExecutionSummary != "" {
@@ -80,9 +61,10 @@ type encoded struct {
 	notes      []Diagnostic
 }
 
-// encode writes the input of the hook data contract (IN-2 to IN-9).
-func encode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
-	row, c := ev.EventName().row(), ev.common()
+// encode writes the input of the hook data contract (IN-2 to IN-9), with a zero
+// fieldWriter.
+func encode(f *fieldWriter, ev Event, conduct Conduct, lim Limits) (*encoded, error) {
+	row, c := ev.row(), ev.common()
 	beginning := row.terms[HookContract].beginning
 	turn, maxTurns := c.Turn, c.MaxTurns
 	if beginning {
@@ -92,36 +74,19 @@ func encode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
 		turn, maxTurns = 0, 250 // QRK-14
 	}
 
-	w := wire.NewWriter(make([]byte, 0, 256))
-	f := &fieldWriter{w: w, event: row.name, conduct: conduct, lim: wire.Limits{Depth: lim.Depth, Number: lim.Number}}
-	w.Open()
-	w.Str("hook_event_name", string(row.name))
-	f.str("agent_name", &c.Agent)
-	w.Int("current_turn", turn)
-	w.Int("max_turns", maxTurns)
-	head := w.Bytes()
-	tail, err := f.tail(ev, func() {
-		ev.own(f)
-		for _, e := range c.Metadata {
-			f.metadata(e)
-		}
-	})
-	return &encoded{head: head, tail: tail, key: "execution_summary", beginning: beginning, notes: f.notes}, err
-}
-
-// tail writes what stands behind the path of the trajectory: an object of its
-// own whose opening brace becomes the comma. It has at least one member.
-func (f *fieldWriter) tail(ev Event, members func()) ([]byte, error) {
-	*f.w = *wire.NewWriter(make([]byte, 0, 256+ev.size()))
+	f.begin(ev, conduct, lim)
+	f.key, f.beginning = "execution_summary", beginning
 	f.w.Open()
-	members()
-	f.w.Close()
-	if f.err != nil {
-		return nil, f.err
+	f.w.Str("hook_event_name", string(row.name))
+	f.str("agent_name", &c.Agent)
+	f.w.Int("current_turn", turn)
+	f.w.Int("max_turns", maxTurns)
+	f.split()
+	ev.own(f)
+	for _, e := range c.Metadata {
+		f.metadata(e)
 	}
-	tail := append(f.w.Bytes(), '\n')
-	tail[0] = ','
-	return tail, nil
+	return f.finish()
 }
 
 // summaryJSON is the member with the path; nil is null (IN-2, SUM-1).
@@ -178,12 +143,37 @@ func (r *payloadReader) WriteTo(w io.Writer) (n int64, err error) {
 
 // fieldWriter is the fieldVisitor that writes.
 type fieldWriter struct {
-	w       *wire.Writer
+	encoded // what becomes of it
+	w       wire.Writer
 	event   EventName
 	conduct Conduct
 	lim     wire.Limits
 	err     error
-	notes   []Diagnostic
+	at      int // where the tail begins
+}
+
+// begin makes a zero fieldWriter ready. What it writes stays its own.
+func (f *fieldWriter) begin(ev Event, conduct Conduct, lim Limits) {
+	f.w = *wire.NewWriter(make([]byte, 0, 512+ev.size()))
+	f.event, f.conduct, f.lim = ev.EventName(), conduct, wire.Limits{Depth: lim.Depth, Number: lim.Number}
+}
+
+// split ends the head. What follows is written as an object of its own, whose
+// opening brace becomes the comma; it has at least one member.
+func (f *fieldWriter) split() {
+	f.at = len(f.w.Bytes())
+	f.w.Open()
+}
+
+func (f *fieldWriter) finish() (*encoded, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	f.w.Close()
+	all := append(f.w.Bytes(), '\n')
+	all[f.at] = ','
+	f.head, f.tail = all[:f.at:f.at], all[f.at:]
+	return &f.encoded, nil
 }
 
 func (f *fieldWriter) fail(field, problem string) {

@@ -17,7 +17,7 @@ import (
 
 func encodeString(t *testing.T, ev Event, c Conduct) string {
 	t.Helper()
-	enc, err := encode(ev, c, Limits{}.withDefaults())
+	enc, err := encode(new(fieldWriter), ev, c, Limits{}.withDefaults())
 	require.NoError(t, err)
 	return string(enc.append(nil, ev.common().literalSummary()))
 }
@@ -43,7 +43,7 @@ func TestPayloads(t *testing.T) {
 		got := encodeString(t, tc.ev, Contract)
 		assert.Equal(t, tc.want+"\n", got)
 		var parts strings.Builder
-		enc, err := encode(tc.ev, Contract, Limits{}.withDefaults())
+		enc, err := encode(new(fieldWriter), tc.ev, Contract, Limits{}.withDefaults())
 		require.NoError(t, err)
 		_, err = io.Copy(&parts, struct{ io.Reader }{enc.reader(tc.ev.common().literalSummary())})
 		require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestMetadataShadows(t *testing.T) {
 	assert.Contains(t, in, `"tool_name":"Evil","TOOL_INPUT":1,"final_output":2,"mine":3}`)
 	assert.Less(t, strings.Index(in, `"tool_name":"Bash"`), strings.Index(in, `"tool_name":"Evil"`))
 
-	enc, err := encode(ev, Hardened, Limits{}.withDefaults())
+	enc, err := encode(new(fieldWriter), ev, Hardened, Limits{}.withDefaults())
 	require.NoError(t, err)
 	in = string(enc.append(nil, nil))
 	assert.NotContains(t, in, "Evil")
@@ -121,11 +121,11 @@ func TestMalformedEvents(t *testing.T) {
 // TestCollidingKeys is QRK-15.
 func TestCollidingKeys(t *testing.T) {
 	ev := &PreToolUse{ToolInput: json.RawMessage(`{"a":[{"path":1,"Path":2}]}`)}
-	enc, err := encode(ev, Contract, Limits{}.withDefaults())
+	enc, err := encode(new(fieldWriter), ev, Contract, Limits{}.withDefaults())
 	require.NoError(t, err)
 	require.Len(t, enc.notes, 1)
 	assert.Contains(t, enc.notes[0].Message, "bytes 7 and 16")
-	_, err = encode(ev, Hardened, Limits{}.withDefaults())
+	_, err = encode(new(fieldWriter), ev, Hardened, Limits{}.withDefaults())
 	assert.ErrorContains(t, err, "tool_input")
 }
 
@@ -170,7 +170,7 @@ func TestParseEvent(t *testing.T) {
 // folds case and keeps the last, as encoding/json does, too.
 func firstWins(t *testing.T, ev Event, contract []byte) {
 	t.Helper()
-	hardened, err := encode(ev, Hardened, Limits{}.withDefaults())
+	hardened, err := encode(new(fieldWriter), ev, Hardened, Limits{}.withDefaults())
 	if err != nil {
 		return // colliding keys
 	}

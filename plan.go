@@ -133,32 +133,37 @@ func (ch *chain) remember(tool string, s *selection) {
 
 // facts is what decides, beside the matchers, whether a hook runs.
 type facts struct {
-	row        *eventRow
-	agent      string
-	child      bool
-	cannotAsk  bool
-	switches   Switches
-	source     string
-	tool       string
-	failed     bool // the tool
-	rejections int  // so far, of prompt Stop hooks
-	limit      int  // of prompt Stop hooks; 0: none
+	row       *eventRow
+	agent     string
+	child     bool
+	cannotAsk bool
+	switches  Switches
+	source    string
+	tool      string
+	failed    bool // the tool
+	stop      StopState
+	limit     int // of prompt Stop hooks; 0: none
 }
 
-func factsOf(ev Event, ch *chain) facts {
+// gather fills in the facts of an event, in place: they are a part of every
+// decision, also of one that nothing was run for.
+func (f *facts) gather(ev Event, ch *chain) {
 	c := ev.common()
-	f := facts{row: ch.row, agent: c.Agent, child: c.Child, cannotAsk: c.Child || c.CannotAsk, switches: c.Switches}
+	f.row, f.agent, f.child, f.cannotAsk = ch.row, c.Agent, c.Child, c.Child || c.CannotAsk
+	f.switches = c.Switches
 	switch e := ev.(type) {
-	case *Start:
-		if e.ThreadSource != nil {
-			f.source = *e.ThreadSource
-		}
 	case *PreToolUse:
 		f.tool = e.ToolName
 	case *PostToolUse:
 		f.tool, f.failed = e.ToolName, !e.ToolSucceeded
+	case *Start:
+		if e.ThreadSource != nil {
+			f.source = *e.ThreadSource
+		}
 	case *Stop:
-		f.rejections = e.RejectionCount
+		f.stop = e.StopState
+	case *SubagentStop:
+		f.stop = e.StopState
 	}
 	if f.row.promptsFirst {
 		// The largest limit of the hooks that would run applies (SP-3). It is
@@ -171,7 +176,6 @@ func factsOf(ev Event, ch *chain) facts {
 		}
 		f.limit = limit
 	}
-	return f
 }
 
 // fate returns the first reason why a hook does not run, or FatePlanned (WHY).
@@ -189,7 +193,7 @@ func (f *facts) fate(c *compiled, sel *selection) Fate {
 		return FateSourceFiltered
 	case f.row.tool && !sel.has(c), f.failed && c.terms.successOnly:
 		return FateNoMatch
-	case f.limit > 0 && f.rejections >= f.limit && c.isPrompt():
+	case f.limit > 0 && f.stop.RejectionCount >= f.limit && c.isPrompt():
 		return FateLimitReached
 	}
 	return FatePlanned
@@ -246,7 +250,7 @@ func (f *facts) why(c *compiled, fate Fate, sel *selection) string {
 		}
 		return fmt.Sprintf("matcher %q does not match %q%s", h.Matcher, f.tool, note)
 	case FateLimitReached:
-		return fmt.Sprintf("prompt hooks have rejected %d times; the limit is %d", f.rejections, f.limit)
+		return fmt.Sprintf("prompt hooks have rejected %d times; the limit is %d", f.stop.RejectionCount, f.limit)
 	case FatePlanned:
 		return "would run" + note
 	}
@@ -330,11 +334,4 @@ func (c *compiled) step() Step {
 	return Step{Hook: c.hook.Ref(), On: c.hook.On, Dialect: c.hook.Dialect, Type: c.hook.Run.bodyType(), index: c.index}
 }
 
-func (r *registry) chainOf(row *eventRow) *chain {
-	for i := range r.chains {
-		if r.chains[i].row == row {
-			return &r.chains[i]
-		}
-	}
-	return nil
-}
+func (r *registry) chainOf(row *eventRow) *chain { return &r.chains[row.index] }

@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Model judges prompt hooks. It may be called concurrently.
+// Model judges prompt hooks. It may be called concurrently. The tests of a
+// client should call [CheckModel].
 type Model interface {
 	// Answer asks the model once. It should honour ctx, which ends at the
 	// hook's deadline; a call that does not return by then is abandoned, and
@@ -90,7 +91,7 @@ func (r *promptRunner) run(ctx context.Context, in *invocation) answer {
 		}
 		q.Tools = reader.tools()
 	}
-	said, failure := guarded(ctx, r.abandoned, func(ctx context.Context) (ModelAnswer, error) { return r.model.Answer(ctx, q) })
+	said, failure := guarded(ctx, r.abandoned, r.model.Answer, q)
 	if failure != nil {
 		// A model that panics or errs failed as a model; only its deadline is
 		// told apart (F29).

@@ -7,12 +7,14 @@ import (
 
 // Sandbox is where command hooks run. The local machine ([Local]) is the
 // default; a host whose tools run elsewhere supplies its own, so that hooks
-// see what the tools see. All methods may be called concurrently.
+// see what the tools see. All methods may be called concurrently. Its tests
+// should call [CheckSandbox].
 type Sandbox interface {
 	// Put stores what r yields under a path in the sandbox whose last element
 	// is name, readable for the sandbox's user alone, in a folder that nobody
 	// else can write to, and returns the path as a hook there must spell it.
-	// On an error nothing stays behind. An existing file is never overwritten.
+	// On an error, which wraps one of r, nothing stays behind. An existing file
+	// is never overwritten: two calls with one name give two paths.
 	Put(ctx context.Context, name string, r io.Reader) (path string, err error)
 
 	// Exec runs one process to its end. It returns an error only when nothing

@@ -124,9 +124,9 @@ func (s *Step) hear(row *eventRow, c Conduct, r *Result) {
 // why words what the hook decided, and whether the event heard it.
 func (s *Step) why(row *eventRow, mode FailMode) string {
 	spelled := row.terms[s.Dialect].spelled
-	w := "decided " + s.Decision.String()
-	if s.Decision == OutcomePass {
-		w = "passed"
+	w := "passed"
+	if s.Decision != OutcomePass {
+		w = "decided " + s.Decision.String()
 	}
 	if f := s.Failure; f != nil {
 		w = fmt.Sprintf("failed (%s)", f.Kind)

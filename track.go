@@ -292,7 +292,7 @@ func (t *Tracker) sink(ctx context.Context, e ToolEvent) {
 	e.ThreadID = t.gateway.state.ThreadID()
 	limited, cancel := context.WithTimeout(ctx, r.timeout())
 	defer cancel()
-	_, failure := guarded(limited, &r.abandoned, func(ctx context.Context) (struct{}, error) { return struct{}{}, opts.Sink(ctx, e) })
+	_, failure := guarded(limited, &r.abandoned, func(ctx context.Context, e ToolEvent) (struct{}, error) { return struct{}{}, opts.Sink(ctx, e) }, e)
 	if failure == nil || opts.Observe == nil {
 		return
 	}

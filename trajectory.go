@@ -97,11 +97,11 @@ func (p *placement) trajectory(ctx context.Context) ([]byte, *Failure) {
 	}
 	if !p.read {
 		p.read = true
-		p.data, p.err = guarded(ctx, p.abandoned, func(ctx context.Context) ([]byte, error) {
+		p.data, p.err = guarded(ctx, p.abandoned, func(ctx context.Context, write func(context.Context, io.Writer) error) ([]byte, error) {
 			var buf bytes.Buffer
-			err := p.common.Trajectory(ctx, &buf)
+			err := write(ctx, &buf)
 			return bytes.TrimSpace(buf.Bytes()), err
-		})
+		}, p.common.Trajectory)
 	}
 	if p.err == nil {
 		return p.data, nil
@@ -158,7 +158,7 @@ func (p *placement) remove(ctx context.Context, path *string) error {
 // close deletes all files that are left (SUM-2, SUM-3). No hook runs any more.
 func (p *placement) close(ctx context.Context) error {
 	p.reading.Lock()
-	p.closed = true
+	p.closed, p.common, p.data = true, nil, nil
 	p.reading.Unlock()
 	var errs []error
 	for _, f := range p.files {

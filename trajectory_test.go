@@ -23,57 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memorySandbox is a Sandbox that is not the local disk: files in a map, and
-// "processes" that answer with what they find behind execution_summary.
-type memorySandbox struct {
-	mu    sync.Mutex
-	files map[string]string
-	puts  int
-	fail  error // of Put
-	exec  func(ctx context.Context, summary *string, content string) (Exit, string)
-}
-
-func (m *memorySandbox) Put(_ context.Context, name string, r io.Reader) (string, error) {
-	data, err := io.ReadAll(r)
-	if err != nil || m.fail != nil {
-		return "", errors.Join(err, m.fail)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.files == nil {
-		m.files = map[string]string{}
-	}
-	m.puts++
-	path := "/remote/" + name
-	m.files[path] = string(data)
-	return path, nil
-}
-
-func (m *memorySandbox) Exec(ctx context.Context, p Process) (Exit, error) {
-	var in struct {
-		Summary *string `json:"execution_summary"`
-	}
-	if err := json.NewDecoder(p.Stdin).Decode(&in); err != nil {
-		return Exit{}, err
-	}
-	content := ""
-	if in.Summary != nil {
-		m.mu.Lock()
-		content = m.files[*in.Summary]
-		m.mu.Unlock()
-	}
-	exit, out := m.exec(ctx, in.Summary, content)
-	_, err := io.WriteString(p.Stdout, out)
-	return exit, err
-}
-
-func (m *memorySandbox) Remove(_ context.Context, path string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.files, path)
-	return nil
-}
-
 // echo answers with what the hook found, as context.
 func echo(_ context.Context, summary *string, content string) (Exit, string) {
 	if summary == nil {

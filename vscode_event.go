@@ -43,10 +43,38 @@ func (*SubagentStart) EventName() EventName { return OnSubagentStart }
 // EventName returns [OnSubagentStop].
 func (*SubagentStop) EventName() EventName { return OnSubagentStop }
 
-func (e *UserPromptSubmit) common() *Common { return &e.Common }
-func (e *PreCompact) common() *Common       { return &e.Common }
-func (e *SubagentStart) common() *Common    { return &e.Common }
-func (e *SubagentStop) common() *Common     { return &e.Common }
+func (*UserPromptSubmit) row() *eventRow { return &eventRows[rowUserPromptSubmit] }
+func (*PreCompact) row() *eventRow       { return &eventRows[rowPreCompact] }
+func (*SubagentStart) row() *eventRow    { return &eventRows[rowSubagentStart] }
+func (*SubagentStop) row() *eventRow     { return &eventRows[rowSubagentStop] }
+
+func (e *UserPromptSubmit) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
+
+func (e *PreCompact) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
+
+func (e *SubagentStart) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
+
+func (e *SubagentStop) common() *Common {
+	if e == nil {
+		return nil
+	}
+	return &e.Common
+}
 
 func (e *UserPromptSubmit) own(f fieldVisitor) { f.str("prompt", &e.Prompt) }
 

@@ -16,18 +16,18 @@ const vscodeTime = "2006-01-02T15:04:05.000Z"
 
 // encodeVSCode writes the input of VSCode. The metadata of the hook data
 // contract has no place in it. An event with a mistake fails as in encode.
-func encodeVSCode(ev Event, conduct Conduct, lim Limits) (*encoded, error) {
-	row, c := ev.EventName().row(), ev.common()
-	w := wire.NewWriter(make([]byte, 0, 256))
-	f := &fieldWriter{w: w, event: row.name, conduct: conduct, lim: wire.Limits{Depth: lim.Depth, Number: lim.Number}}
-	w.Open()
-	w.Str("timestamp", time.Now().UTC().Format(vscodeTime))
-	w.Str("hook_event_name", row.terms[VSCode].spelled)
+func encodeVSCode(f *fieldWriter, ev Event, conduct Conduct, lim Limits) (*encoded, error) {
+	c := ev.common()
+	f.begin(ev, conduct, lim)
+	f.key, f.leftOut = "transcript_path", true
+	f.w.Open()
+	f.w.Str("timestamp", time.Now().UTC().Format(vscodeTime))
+	f.w.Str("hook_event_name", ev.row().terms[VSCode].spelled)
 	f.known("session_id", &c.SessionID)
 	f.known("cwd", &c.Workspace)
-	head := w.Bytes()
-	tail, err := f.tail(ev, func() { vscodeFields(ev, f) })
-	return &encoded{head: head, tail: tail, key: "transcript_path", leftOut: true, notes: f.notes}, err
+	f.split()
+	vscodeFields(ev, f)
+	return f.finish()
 }
 
 // vscodeFields visits an event's own fields. There is at least one.

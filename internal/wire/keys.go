@@ -15,12 +15,32 @@ type Collision struct {
 // keySets holds the keys of every open object, the innermost last, in one
 // list. Only the first collision of a text is kept.
 type keySets struct {
-	list  []keyAt
+	// The list: the first ones in an array, so that most values need no
+	// allocation.
+	len   int
+	few   [8]keyAt
+	more  []keyAt
 	start int // where the keys of the innermost object begin
 	// byID maps folded keys to offsets, for each object, by its start, that has
 	// more keys than one would compare one by one.
 	byID  map[int]map[string]int
 	found *Collision
+}
+
+func (k *keySets) at(i int) *keyAt {
+	if i < len(k.few) {
+		return &k.few[i]
+	}
+	return &k.more[i-len(k.few)]
+}
+
+func (k *keySets) push(key keyAt) {
+	if k.len < len(k.few) {
+		k.few[k.len] = key
+	} else {
+		k.more = append(k.more[:k.len-len(k.few)], key)
+	}
+	k.len++
 }
 
 // linearKeys is how many keys are compared one by one.
@@ -35,18 +55,14 @@ type keyAt struct {
 }
 
 func (k *keySets) open() {
-	if k.list == nil {
-		k.list = make([]keyAt, 0, 8)
-	}
-	k.list = append(k.list, keyAt{offset: k.start})
-	k.start = len(k.list)
+	k.push(keyAt{offset: k.start})
+	k.start = k.len
 }
 
 func (k *keySets) close() {
 	delete(k.byID, k.start)
-	around := k.start - 1
-	k.start = k.list[around].offset
-	k.list = k.list[:around]
+	k.len = k.start - 1
+	k.start = k.at(k.len).offset
 }
 
 func (k *keySets) add(raw []byte, offset int) {
@@ -66,18 +82,17 @@ func (k *keySets) add(raw []byte, offset int) {
 		byID[id] = offset
 		return
 	}
-	own := k.list[k.start:]
-	for _, o := range own {
-		if bytes.EqualFold(o.key, key) {
+	for i := k.start; i < k.len; i++ {
+		if o := k.at(i); bytes.EqualFold(o.key, key) {
 			k.found = &Collision{o.offset, offset}
 			return
 		}
 	}
-	k.list = append(k.list, keyAt{key, offset})
-	if len(own) == linearKeys {
+	k.push(keyAt{key, offset})
+	if k.len-k.start > linearKeys {
 		byID := make(map[string]int, 4*linearKeys)
-		for _, o := range k.list[k.start:] {
-			byID[fold(o.key)] = o.offset
+		for i := k.start; i < k.len; i++ {
+			byID[fold(k.at(i).key)] = k.at(i).offset
 		}
 		if k.byID == nil {
 			k.byID = map[int]map[string]int{}

@@ -56,9 +56,12 @@ type scanner struct {
 	outer [32]byte
 	inner []byte
 
-	out     *[]byte // where the value goes without its white space; nil: nowhere
-	flushed int     // data[:flushed] has been written to out, or skipped
-	keys    *keySets
+	emit    bool // whether the value goes to out, without its white space
+	out     []byte
+	flushed int // data[:flushed] has been written to out, or skipped
+
+	watch bool // whether keys are held against one another
+	keys  keySets
 }
 
 func (s *scanner) fail(f Fault, at int) *Error { return &Error{Fault: f, Offset: at} }
@@ -85,8 +88,8 @@ func (s *scanner) space() {
 }
 
 func (s *scanner) flush() {
-	if s.out != nil {
-		*s.out = append(*s.out, s.data[s.flushed:s.pos]...)
+	if s.emit {
+		s.out = append(s.out, s.data[s.flushed:s.pos]...)
 	}
 	s.flushed = s.pos
 }
@@ -162,7 +165,7 @@ func (s *scanner) push(c byte) {
 		s.inner = append(s.inner[:s.depth-len(s.outer)], c)
 	}
 	s.depth++
-	if s.keys != nil && c == '{' {
+	if s.watch && c == '{' {
 		s.keys.open()
 	}
 }
@@ -176,7 +179,7 @@ func (s *scanner) top() byte {
 
 // pop scans the closing byte.
 func (s *scanner) pop() {
-	if s.keys != nil && s.top() == '{' {
+	if s.watch && s.top() == '{' {
 		s.keys.close()
 	}
 	s.depth--
@@ -192,7 +195,7 @@ func (s *scanner) key() *Error {
 	if err := s.str(); err != nil {
 		return err
 	}
-	if s.keys != nil {
+	if s.watch {
 		s.keys.add(s.data[start:s.pos], start)
 	}
 	s.space()

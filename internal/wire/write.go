@@ -9,36 +9,35 @@ import (
 // insignificant white space and otherwise as it is, checking syntax, UTF-8 and
 // limits in the same pass.
 func Compact(dst, src []byte, lim Limits) ([]byte, error) {
-	dst, _, err := compact(dst, src, lim, nil)
-	return dst, err
+	s := scanner{data: src, lim: lim, emit: true, out: dst}
+	if err := s.whole(); err != nil {
+		return dst, err
+	}
+	return s.out, nil
 }
 
 // CompactKeys is Compact that also reports the first pair of colliding keys,
 // at any depth.
 func CompactKeys(dst, src []byte, lim Limits) ([]byte, *Collision, error) {
-	return compact(dst, src, lim, &keySets{})
+	s := scanner{data: src, lim: lim, emit: true, out: dst, watch: true}
+	if err := s.whole(); err != nil {
+		return dst, nil, err
+	}
+	return s.out, s.keys.found, nil
 }
 
-func compact(dst, src []byte, lim Limits, keys *keySets) ([]byte, *Collision, error) {
-	before := len(dst)
-	s := scanner{data: src, lim: lim, out: &dst, keys: keys}
-	err := s.value()
-	if err == nil {
-		s.flush()
-		s.out = nil
-		s.space()
-		if s.pos < len(src) {
-			err = s.fail(FaultSyntax, s.pos)
-		}
+// whole scans a text that holds one value and nothing else.
+func (s *scanner) whole() error {
+	if err := s.value(); err != nil {
+		return err // not a *Error that is nil: that would be an error
 	}
-	if err != nil {
-		// A *Error that is nil must not become an error that is not.
-		return dst[:before], nil, err
+	s.flush()
+	s.emit = false
+	s.space()
+	if s.pos < len(s.data) {
+		return s.fail(FaultSyntax, s.pos)
 	}
-	if keys != nil {
-		return dst, keys.found, nil
-	}
-	return dst, nil, nil
+	return nil
 }
 
 // Writer writes one JSON object on one line, keys in the order of the calls.
