@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -54,11 +55,13 @@ func (c *Common) literalSummary() *string {
 // trajectory differs from hook to hook, so the two large parts around it are
 // written once and shared.
 type encoded struct {
-	head, tail []byte // tail begins with the comma behind the path
-	key        string // of the path
-	leftOut    bool   // a path that there is not is left out, not null
-	beginning  bool   // there is never one
-	notes      []Diagnostic
+	text      []byte     // without the path
+	at        int        // where the path belongs; a comma stands there
+	refs      []wire.Ref // large values that the host holds, behind the path
+	key       string     // of the path
+	leftOut   bool       // a path that there is not is left out, not null
+	beginning bool       // there is never one
+	notes     []Diagnostic
 }
 
 // encode writes the input of the hook data contract (IN-2 to IN-9), with a zero
@@ -101,15 +104,34 @@ func (p *encoded) summaryJSON(summary *string) []byte {
 	return append(dst, "null"...)
 }
 
+// parts returns the whole input in parts, without copying it.
+func (p *encoded) parts(summary *string) [][]byte {
+	parts := make([][]byte, 0, 3+2*len(p.refs))
+	parts = append(parts, p.text[:p.at], p.summaryJSON(summary))
+	from := p.at
+	for _, r := range p.refs {
+		parts = append(parts, p.text[from:r.At], r.Raw)
+		from = r.At
+	}
+	return append(parts, p.text[from:])
+}
+
 // append appends the whole input.
 func (p *encoded) append(dst []byte, summary *string) []byte {
-	return append(append(append(dst, p.head...), p.summaryJSON(summary)...), p.tail...)
+	parts := p.parts(summary)
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	dst = slices.Grow(dst, size)
+	for _, part := range parts {
+		dst = append(dst, part...)
+	}
+	return dst
 }
 
 // reader yields the whole input without copying it.
-func (p *encoded) reader(summary *string) io.Reader {
-	return &payloadReader{parts: [][]byte{p.head, p.summaryJSON(summary), p.tail}}
-}
+func (p *encoded) reader(summary *string) io.Reader { return &payloadReader{parts: p.parts(summary)} }
 
 type payloadReader struct{ parts [][]byte }
 
@@ -149,12 +171,16 @@ type fieldWriter struct {
 	conduct Conduct
 	lim     wire.Limits
 	err     error
-	at      int // where the tail begins
 }
+
+// referred is from which size on a JSON value of the host is not copied, but
+// read where it is while hooks run.
+const referred = 32 << 10
 
 // begin makes a zero fieldWriter ready. What it writes stays its own.
 func (f *fieldWriter) begin(ev Event, conduct Conduct, lim Limits) {
-	f.w = *wire.NewWriter(make([]byte, 0, 512+ev.size()))
+	f.w = *wire.NewWriter(make([]byte, 0, 512+min(ev.size(), referred)))
+	f.w.Refer = referred
 	f.event, f.conduct, f.lim = ev.EventName(), conduct, wire.Limits{Depth: lim.Depth, Number: lim.Number}
 }
 
@@ -170,9 +196,8 @@ func (f *fieldWriter) finish() (*encoded, error) {
 		return nil, f.err
 	}
 	f.w.Close()
-	all := append(f.w.Bytes(), '\n')
-	all[f.at] = ','
-	f.head, f.tail = all[:f.at:f.at], all[f.at:]
+	f.text, f.refs = append(f.w.Bytes(), '\n'), f.w.Refs()
+	f.text[f.at] = ','
 	return &f.encoded, nil
 }
 

@@ -58,7 +58,8 @@ type scanner struct {
 
 	emit    bool // whether the value goes to out, without its white space
 	out     []byte
-	flushed int // data[:flushed] has been written to out, or skipped
+	spaced  bool // white space was skipped
+	flushed int  // data[:flushed] has been written to out, or skipped
 
 	watch bool // whether keys are held against one another
 	keys  keySets
@@ -81,6 +82,7 @@ func (s *scanner) space() {
 		return
 	}
 	s.flush()
+	s.spaced = true
 	for s.pos < len(s.data) && isSpace(s.data[s.pos]) {
 		s.pos++
 	}
@@ -241,20 +243,31 @@ func (s *scanner) str() *Error {
 }
 
 // plain returns how many bytes at the start of b are certainly ordinary ASCII
-// inside a string, eight at a time: large payloads are mostly that.
+// inside a string, many at a time: large payloads are mostly that.
 func plain(b []byte) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
+	for ; len(b)-i >= 32; i += 32 {
+		c := b[i : i+32 : i+32]
+		if (special(binary.LittleEndian.Uint64(c))|special(binary.LittleEndian.Uint64(c[8:]))|
+			special(binary.LittleEndian.Uint64(c[16:]))|special(binary.LittleEndian.Uint64(c[24:])))&highBits != 0 {
+			break
+		}
+	}
 	for ; len(b)-i >= 8; i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		quote, slash := w^('"'*ones), w^('\\'*ones)
-		// A byte below 0x20 or equal to quote or backslash borrows into its
-		// high bit, as one above 0x7f has it set.
-		if ((w-0x20*ones)|(quote-ones)|(slash-ones)|w)&highs != 0 {
+		if special(binary.LittleEndian.Uint64(b[i:]))&highBits != 0 {
 			break
 		}
 	}
 	return i
+}
+
+const lowBits, highBits = 0x0101010101010101, 0x8080808080808080
+
+// special sets the high bit of a byte that is not ordinary, and perhaps of some
+// behind it: a byte below 0x20, or equal to quote or backslash, borrows, and one
+// above 0x7f has the bit set.
+func special(w uint64) uint64 {
+	return (w - 0x20*lowBits) | (w ^ '"'*lowBits - lowBits) | (w ^ '\\'*lowBits - lowBits) | w
 }
 
 // escapeLen returns the length of the escape sequence at the start of b, 0

@@ -41,13 +41,28 @@ func (s *scanner) whole() error {
 }
 
 // Writer writes one JSON object on one line, keys in the order of the calls.
-type Writer struct{ buf []byte }
+type Writer struct {
+	buf  []byte
+	refs []Ref
+	// Refer is from which length on a raw value is not copied but referred to,
+	// if it holds no insignificant white space. Zero: never.
+	Refer int
+}
+
+// Ref is a value that was not copied: it belongs at an offset of the text.
+type Ref struct {
+	At  int
+	Raw []byte
+}
 
 // NewWriter returns a Writer that appends to buf.
-func NewWriter(buf []byte) *Writer { return &Writer{buf} }
+func NewWriter(buf []byte) *Writer { return &Writer{buf: buf} }
 
-// Bytes returns what was written.
+// Bytes returns what was written, without the values in Refs.
 func (w *Writer) Bytes() []byte { return w.buf }
+
+// Refs returns the values that were not copied, in order.
+func (w *Writer) Refs() []Ref { return w.refs }
 
 // Open begins an object.
 func (w *Writer) Open() { w.buf = append(w.buf, '{') }
@@ -99,27 +114,37 @@ func (w *Writer) Int(key string, n int) {
 // Raw writes a member with a raw value, compacted and checked; nil is null.
 // After an error the object is not usable.
 func (w *Writer) Raw(key string, raw []byte, lim Limits) error {
-	if raw == nil {
-		w.Null(key)
-		return nil
-	}
-	w.Key(key)
-	var err error
-	w.buf, err = Compact(w.buf, raw, lim)
+	_, err := w.raw(key, raw, &scanner{data: raw, lim: lim})
 	return err
 }
 
 // RawKeys is Raw that also reports colliding keys.
 func (w *Writer) RawKeys(key string, raw []byte, lim Limits) (*Collision, error) {
+	return w.raw(key, raw, &scanner{data: raw, lim: lim, watch: true})
+}
+
+func (w *Writer) raw(key string, raw []byte, s *scanner) (*Collision, error) {
 	if raw == nil {
 		w.Null(key)
 		return nil, nil
 	}
 	w.Key(key)
-	var err error
-	var c *Collision
-	w.buf, c, err = CompactKeys(w.buf, raw, lim)
-	return c, err
+	if w.Refer > 0 && len(raw) >= w.Refer {
+		if err := s.whole(); err != nil {
+			return nil, err
+		}
+		if !s.spaced {
+			w.refs = append(w.refs, Ref{At: len(w.buf), Raw: raw})
+			return s.keys.found, nil
+		}
+		*s = scanner{data: raw, lim: s.lim, watch: s.watch}
+	}
+	s.emit, s.out = true, w.buf
+	if err := s.whole(); err != nil {
+		return nil, err
+	}
+	w.buf = s.out
+	return s.keys.found, nil
 }
 
 // AppendString appends s as a JSON string. Only what JSON demands is escaped:
