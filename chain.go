@@ -137,6 +137,7 @@ func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 				if e.host.Err() != nil || !e.mayStart(c, together) {
 					break
 				}
+				e.turn(c)
 				together = append(together, e.start(c))
 			}
 			next++
@@ -149,7 +150,6 @@ func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 		}
 		f := together[0]
 		together = together[1:]
-		e.turn(f.c)
 		*ran = append(*ran, e.commit(f))
 		s := &(*ran)[len(*ran)-1]
 		err := e.host.Err()
@@ -184,8 +184,8 @@ func (e *evaluation) mayStart(c *compiled, together []*flight) bool {
 		(c.isPrompt() == last.isPrompt() || !e.facts.row.promptsFirst)
 }
 
-// turn tells of the first of the two chains of Stop when the second begins
-// (AGG-10).
+// turn tells of the first of the two chains of Stop when the second is about to
+// begin (AGG-10).
 func (e *evaluation) turn(c *compiled) {
 	ran := e.decision.trace.ran
 	if e.facts.row.promptsFirst && !c.isPrompt() && e.begin == 0 && len(ran) > 0 && ran[0].Type == "prompt" {
