@@ -73,6 +73,7 @@ func (c curve) measure(ctx context.Context) ([]line, error) {
 func (c curve) draw(path string, lines []line) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.title, c.x, c.y
+	p.Title.Padding = vg.Points(6)
 	p.X.Scale = plot.LogScale{}
 	var ticks plot.ConstantTicks
 	for _, x := range c.at {

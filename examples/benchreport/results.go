@@ -56,7 +56,7 @@ func benchmarks(ctx context.Context, o options) (results, error) {
 	}
 	r.machine += fmt.Sprintf(", %d cores, %s", runtime.NumCPU(), runtime.Version())
 	if load != "" {
-		r.machine += ", load " + load + " before and " + loadAverage() + " after"
+		r.machine += ", load " + load + " before it began"
 	}
 	return r, nil
 }
