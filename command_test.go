@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -156,47 +155,6 @@ func TestHardenedSalvage(t *testing.T) {
 			assert.Equal(t, want, strings.TrimSpace(got), "%v: %s", c, line)
 		}
 	}
-}
-
-// BenchmarkCommand shows what the chain costs beside the process: the same
-// command with plain os/exec and through Evaluate, in turn. The ratio is that
-// of the medians.
-func BenchmarkCommand(b *testing.B) {
-	const line = `cat >/dev/null; echo '{}'`
-	payload, err := EncodeEvent(&PreToolUse{ToolName: "T", ToolInput: blob(1000)})
-	require.NoError(b, err)
-	raw := func() {
-		cmd := exec.Command("/bin/bash", "--noprofile", "--norc", "-c", line)
-		cmd.Stdin = bytes.NewReader(payload)
-		var out, errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errs
-		require.NoError(b, cmd.Run())
-	}
-	rt := newRuntime(b, nil, command("h", Command{Line: line}))
-	ev := &PreToolUse{ToolName: "T", ToolInput: blob(1000)}
-	hooked := func() { evaluate(b, rt, ev) }
-	b.Run("raw", func(b *testing.B) {
-		for b.Loop() {
-			raw()
-		}
-	})
-	b.Run("hooks", func(b *testing.B) {
-		for b.Loop() {
-			hooked()
-		}
-	})
-	b.Run("ratio", func(b *testing.B) {
-		var ratios []float64
-		for b.Loop() {
-			start := time.Now()
-			raw()
-			mid := time.Now()
-			hooked()
-			ratios = append(ratios, float64(time.Since(mid))/float64(mid.Sub(start)))
-		}
-		slices.Sort(ratios)
-		b.ReportMetric(ratios[len(ratios)/2], "hooks/raw")
-	})
 }
 
 // TestInputNeverBecomesArguments is F32 and F33: no payload in the process
