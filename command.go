@@ -87,7 +87,7 @@ func (r *commandRunner) run(ctx context.Context, in *invocation) answer {
 			a.exitCode = &exit.Code
 		}
 	}
-	a.stdout, a.stderr = stdout.String(), stderr.String()
+	a.stdout, a.stderr = stdout.Excerpt(r.lim.Stderr), stderr.String()
 	return a
 }
 

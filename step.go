@@ -56,7 +56,8 @@ type Step struct {
 	ExitCode *int
 	// Signal that ended a command; empty for none.
 	Signal string
-	// Stdout and Stderr of a command, bounded by [Limits].
+	// Stdout and Stderr of a command, for people: cut at [Limits.Stderr], with a
+	// visible mark. The whole stdout is read as the answer.
 	Stdout, Stderr string
 	// Duration is how long the hook took, its preparation included.
 	Duration time.Duration

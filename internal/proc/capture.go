@@ -2,6 +2,8 @@ package proc
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -39,6 +41,29 @@ func (c *Capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// chunk bounds of ReadFrom, in bytes.
+const minChunk, maxChunk = 1 << 10, 32 << 10
+
+// ReadFrom implements [io.ReaderFrom], so that reading does not begin with a
+// buffer that is larger than nearly all answers. The buffer grows with what
+// comes.
+func (c *Capture) ReadFrom(r io.Reader) (n int64, err error) {
+	buf := make([]byte, minChunk)
+	for {
+		k, err := r.Read(buf)
+		n += int64(k)
+		_, _ = c.Write(buf[:k])
+		switch {
+		case err == io.EOF:
+			return n, nil
+		case err != nil:
+			return n, err
+		case k == len(buf) && k < maxChunk:
+			buf = make([]byte, min(4*k, maxChunk))
+		}
+	}
+}
+
 // fill appends to *buf as much of p as limit allows, and returns the rest. It
 // doubles the buffer up to exactly the limit; append would overshoot it.
 func fill(buf *[]byte, limit int, p []byte) (rest []byte) {
@@ -67,13 +92,13 @@ func (c *Capture) Bytes() []byte {
 	}
 	tail := make([]byte, 0, len(c.tail))
 	tail = append(append(tail, c.tail[c.oldest:]...), c.tail[:c.oldest]...)
-	var out []byte
 	if !c.Overflowed() {
-		return append(append(out, c.head...), tail...)
+		return slices.Concat(c.head, tail)
 	}
 	head := c.head[:len(c.head)-partialEnd(c.head)]
 	tail = tail[partialStart(tail):]
 	omitted := c.total - int64(len(head)+len(tail))
+	out := make([]byte, 0, len(head)+len(tail)+64)
 	out = append(out, head...)
 	if len(head) > 0 && head[len(head)-1] != '\n' {
 		out = append(out, '\n')
@@ -84,6 +109,16 @@ func (c *Capture) Bytes() []byte {
 
 // String returns Bytes as a string.
 func (c *Capture) String() string { return string(c.Bytes()) }
+
+// Excerpt is String of a Capture whose Head is at most limit.
+func (c *Capture) Excerpt(limit int) string {
+	if len(c.head) <= limit {
+		return c.String()
+	}
+	e := *c
+	e.head = c.head[:limit:limit]
+	return e.String()
+}
 
 // partialEnd returns how many bytes at the end of b begin a rune that is not
 // complete.

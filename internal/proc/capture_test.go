@@ -98,3 +98,33 @@ func TestCaptureIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Reading from a pipe costs a small buffer for a small output, and what is kept
+// is what Write keeps.
+func TestCaptureReadFrom(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 1 << 10, 5000, 1 << 20} {
+		text := strings.Repeat("x", n)
+		read, written := &Capture{Head: 3000, Tail: 1000}, &Capture{Head: 3000, Tail: 1000}
+		if got, err := read.ReadFrom(strings.NewReader(text)); err != nil || got != int64(n) {
+			t.Errorf("%d: read %d, %v", n, got, err)
+		}
+		_, _ = written.Write([]byte(text))
+		if read.String() != written.String() || read.Total() != written.Total() {
+			t.Errorf("%d: read and written differ", n)
+		}
+	}
+}
+
+func TestCaptureExcerpt(t *testing.T) {
+	c := &Capture{Head: 100}
+	_, _ = c.Write([]byte("0123456789"))
+	if got := c.Excerpt(100); got != "0123456789" {
+		t.Errorf("whole: %q", got)
+	}
+	if got := c.Excerpt(4); got != "0123\n… 6 bytes omitted …\n" {
+		t.Errorf("cut: %q", got)
+	}
+	if got := c.String(); got != "0123456789" {
+		t.Errorf("afterwards: %q", got)
+	}
+}
