@@ -140,6 +140,7 @@ func (h *hookReader) body(o *object) {
 		h.hook.FailMode = FailBlock
 	}
 	h.hook.Independent = o.word("x-independent", "true", "false") == "true"
+	rejections := int(o.whole("maxRejections", 25, "a whole number from 1 to 25"))
 	switch o.word("type", "command", "prompt") {
 	case "command":
 		c := Command{Line: o.text("command"), Script: scriptText(o)}
@@ -149,8 +150,7 @@ func (h *hookReader) body(o *object) {
 		h.hook.Run = c
 		warnOthers(o, "command", "prompt", "model", "maxRejections")
 	case "prompt":
-		h.hook.Run = Prompt{Text: o.text("prompt"), Model: o.text("model"),
-			MaxRejections: int(o.whole("maxRejections", 25, "a whole number from 1 to 25"))}
+		h.hook.Run = Prompt{Text: o.text("prompt"), Model: o.text("model"), MaxRejections: rejections}
 		warnOthers(o, "prompt", "command", "script")
 	}
 }
@@ -158,7 +158,7 @@ func (h *hookReader) body(o *object) {
 // warnOthers warns of keys that belong to the other type of hook.
 func warnOthers(o *object, typ string, keys ...string) {
 	for _, key := range keys {
-		if n := o.n.get(key); n != nil && (n.kind != nodeScalar || n.text != "") {
+		if n := o.n.get(key); n != nil && !o.failed(key) && (n.kind != nodeScalar || n.text != "") {
 			o.warn(key, "", "%s has no effect on a %s hook", key, typ)
 		}
 	}

@@ -93,6 +93,11 @@ const DefaultTimeout = 30 * time.Second
 // MaxScript is the largest accepted Command.Script, in bytes (CFG-4).
 const MaxScript = 64 << 10
 
+// maxLine is the longest Command.Line: what Linux takes as one argument
+// (MAX_ARG_STRLEN) without the NUL. A hook with a longer one would load, and
+// then fail in every event.
+const maxLine = 128<<10 - 1
+
 // FailMode says what a failure of a hook (a crash, a timeout, an unusable
 // answer) means for the event.
 type FailMode int
@@ -277,6 +282,9 @@ func (c Command) problems(add func(key, format string, args ...any)) {
 		if _, _, err := interpreterOf(c.Script); err != nil {
 			add("script", "%v", err)
 		}
+	}
+	if len(c.Line) > maxLine {
+		add("command", "command has %d bytes; at most %d are allowed, since Linux starts nothing with more: put it into a file and call that", len(c.Line), maxLine)
 	}
 	if strings.ContainsRune(c.Line, 0) {
 		add("command", "command holds a NUL character")

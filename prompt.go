@@ -27,7 +27,7 @@ type ModelRequest struct {
 	// wrote, and the event as one line of JSON. The payload is not trusted; a
 	// client that can should send it in a message of its own.
 	Policy, Payload string
-	// Model is the hook's model, else Options.Model's default; opaque, may be
+	// Model is the hook's model, else [Options.DefaultModel]; opaque, may be
 	// empty (PRM-6).
 	Model string
 	// Tools are offered exactly when the event has a trajectory (PRM-5). They

@@ -13,11 +13,11 @@ import (
 type Record interface{ record() }
 
 // StartedRecord tells that a hook is about to run, for interfaces that show
-// what is running. The hooks of one evaluation run one after another, and one
-// that passes gives no other record: it has ended when the next record of its
-// evaluation comes, or when Evaluate returns. (A cancelled evaluation gives no
-// EvaluationRecord.) A host that evaluates several events at once tells their
-// records apart by a value in the context of each.
+// what is running. One that passes gives no other record: it has ended when a
+// record of a later hook comes, or when Evaluate returns; of hooks that run
+// together (Hook.Independent) only the return of Evaluate tells. (A cancelled
+// evaluation gives no EvaluationRecord.) A host that evaluates several events
+// at once tells their records apart by a value in the context of each.
 type StartedRecord struct {
 	HookName      string
 	HookType      string // command, prompt or func

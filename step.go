@@ -20,7 +20,7 @@ const (
 	FateNoMatch        Fate = "no-match"        // its matcher does not select the tool (MAT), or the tool failed (VSCode)
 	FateLimitReached   Fate = "limit-reached"   // prompt Stop hooks have rejected often enough (SP-3)
 	FateNotReached     Fate = "not-reached"     // an earlier hook ended the chain (AGG-2)
-	FateCancelled      Fate = "cancelled"       // started, and ended because the evaluation was over
+	FateCancelled      Fate = "cancelled"       // started, and ended because the evaluation, or the chain (Hook.Independent), was over
 	FatePlanned        Fate = "planned"         // would run; in plans only
 	FateRan            Fate = "ran"
 )
