@@ -38,6 +38,7 @@ func commands(n int, line string) []Hook {
 // there are.
 func BenchmarkCommand(b *testing.B) {
 	const line = `cat >/dev/null; echo '{}'`
+	benchmarkSides(b, line, 1000)
 	for _, bm := range []struct {
 		name        string
 		size, hooks int
@@ -54,6 +55,25 @@ func BenchmarkCommand(b *testing.B) {
 			compare(b, baseline, evaluations(b, newRuntime(b, nil, commands(bm.hooks, line)...), ev))
 		})
 	}
+}
+
+// BenchmarkCommand/raw and /hooks are the two sides of BenchmarkCommand/1KB/1
+// on their own, for benchstat.
+func benchmarkSides(b *testing.B, line string, size int) {
+	ev := &PreToolUse{ToolName: "T", ToolInput: blob(size)}
+	payload, err := EncodeEvent(ev)
+	require.NoError(b, err)
+	rt := newRuntime(b, nil, commands(1, line)...)
+	b.Run("raw", func(b *testing.B) {
+		for b.Loop() {
+			require.NoError(b, plain(line, payload).Run())
+		}
+	})
+	b.Run("hooks", func(b *testing.B) {
+		for b.Loop() {
+			evaluate(b, rt, ev)
+		}
+	})
 }
 
 // BenchmarkTogether: eight independent hooks, beside their processes started

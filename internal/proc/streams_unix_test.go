@@ -157,15 +157,16 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// untilFull calls f when its capture has overflowed.
+// untilFull calls f when its capture has overflowed. It does not embed the
+// capture, which would be read into past its Write.
 type untilFull struct {
-	*Capture
+	c *Capture
 	f func()
 }
 
 func (w *untilFull) Write(p []byte) (int, error) {
-	n, err := w.Capture.Write(p)
-	if w.Overflowed() {
+	n, err := w.c.Write(p)
+	if w.c.Overflowed() {
 		w.f()
 	}
 	return n, err
