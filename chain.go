@@ -20,11 +20,12 @@ import (
 func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (d Decision, err error) {
 	// The decision is filled in place: copying it would cost more than all else
 	// that an event without hooks takes.
-	if err := checkEvent(ev); err != nil {
+	common, err := checkEvent(ev)
+	if err != nil {
 		return d, err
 	}
-	d.Event = ev.EventName()
-	rt.begin(&d.trace, ev)
+	rt.begin(&d.trace, ev, common)
+	d.Event = d.trace.facts.row.name
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
@@ -54,19 +55,20 @@ func (rt *Runtime) run(ctx context.Context, ev Event, d Decision, hooks []*compi
 // It needs no model and looks at no payload beyond the names that decide. The
 // error is an [*EventError] when the event itself is malformed.
 func (rt *Runtime) Plan(ev Event) (Plan, error) {
-	if err := checkEvent(ev); err != nil {
+	common, err := checkEvent(ev)
+	if err != nil {
 		return Plan{}, err
 	}
 	p := Plan{Event: ev.EventName()}
-	rt.begin(&p.trace, ev)
+	rt.begin(&p.trace, ev, common)
 	return p, nil
 }
 
 // begin begins the story of an event: what decides about its hooks.
-func (rt *Runtime) begin(t *trace, ev Event) {
+func (rt *Runtime) begin(t *trace, ev Event, c *Common) {
 	ch := rt.registry.chainOf(ev.row())
 	t.registry, t.conduct = rt.registry, rt.opts.Conduct
-	t.facts.gather(ev, ch)
+	t.facts.gather(ev, c, ch)
 	t.selection = ch.selectFor(t.facts.tool)
 }
 

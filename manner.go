@@ -45,7 +45,7 @@ func EncodeEvent(ev Event) ([]byte, error) { return HookContract.EncodeEvent(ev)
 // EncodeEvent is the function [EncodeEvent] for a dialect. An event that does
 // not exist in the dialect is an error.
 func (d Dialect) EncodeEvent(ev Event) ([]byte, error) {
-	if err := checkEvent(ev); err != nil {
+	if _, err := checkEvent(ev); err != nil {
 		return nil, err
 	}
 	if !d.valid() || !ev.row().terms[d].exists() {

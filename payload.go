@@ -33,16 +33,23 @@ func (e *EventError) Error() string {
 	return "hooks: event " + where + ": " + e.Problem
 }
 
-// checkEvent refuses an event that is nil.
-func checkEvent(ev Event) error {
-	if ev == nil || ev.common() == nil {
-		return &EventError{Problem: "the event is nil"}
+// checkEvent refuses an event that is nil, and returns what it has in common
+// with others.
+func checkEvent(ev Event) (*Common, error) {
+	if ev == nil {
+		return nil, errNilEvent()
 	}
-	if c := ev.common(); c.Trajectory != nil && c.ExecutionSummary != "" {
-		return &EventError{Event: ev.EventName(), Field: "execution_summary", Problem: "both a Trajectory and a literal ExecutionSummary are given; an event has at most one of them"}
+	c := ev.common()
+	if c == nil {
+		return nil, errNilEvent()
 	}
-	return nil
+	if c.Trajectory != nil && c.ExecutionSummary != "" {
+		return nil, &EventError{Event: ev.EventName(), Field: "execution_summary", Problem: "both a Trajectory and a literal ExecutionSummary are given; an event has at most one of them"}
+	}
+	return c, nil
 }
+
+func errNilEvent() error { return &EventError{Problem: "the event is nil"} }
 
 func (c *Common) literalSummary() *string {
 	if c.ExecutionSummary == "" {

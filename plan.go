@@ -147,10 +147,11 @@ type facts struct {
 
 // gather fills in the facts of an event, in place: they are a part of every
 // decision, also of one that nothing was run for.
-func (f *facts) gather(ev Event, ch *chain) {
-	c := ev.common()
+func (f *facts) gather(ev Event, c *Common, ch *chain) {
 	f.row, f.agent, f.child, f.cannotAsk = ch.row, c.Agent, c.Child, c.Child || c.CannotAsk
-	f.switches = c.Switches
+	if len(c.Switches.Activated)+len(c.Switches.Deactivated) > 0 {
+		f.switches = c.Switches
+	}
 	switch e := ev.(type) {
 	case *PreToolUse:
 		f.tool = e.ToolName
