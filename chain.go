@@ -131,6 +131,16 @@ func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 	*ran = e.step[:0]
 	var room [DefaultParallel]*flight
 	together := room[:0] // started and not committed yet, in chain order
+	defer func() {
+		// Empty but for a panic of the host's observer, which must not leave
+		// hooks running either.
+		for _, f := range together {
+			f.cancel()
+		}
+		for _, f := range together {
+			e.wait(f)
+		}
+	}()
 	next := 0
 	for {
 		for next < len(hooks) {
@@ -170,6 +180,7 @@ func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 			for _, f := range together {
 				*ran = append(*ran, e.abort(f))
 			}
+			together = nil
 			return committed, err
 		}
 	}

@@ -79,8 +79,9 @@ type Hook struct {
 	FailMode FailMode
 	// Independent says that the hook neither needs nor disturbs its neighbours
 	// in the chain: those of them that are marked too may run at the same time,
-	// up to Options.Parallel. The decision is the same as one by one. The price:
-	// a hook may have started although an earlier one then ends the chain; it is
+	// up to Options.Parallel. The decision is the same as one by one, unless
+	// Options.Budget runs out, of which one by one needs more. The price: a hook
+	// may have started although an earlier one then ends the chain; it is
 	// cancelled, and has fate cancelled.
 	Independent bool
 	// Run is what runs: a [Command], a [Prompt] or a [Func], by value.

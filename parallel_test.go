@@ -173,6 +173,27 @@ func TestTogetherThroughProcesses(t *testing.T) {
 	assert.LessOrEqual(t, openFiles(t), filesBefore)
 }
 
+// TestObserverThatPanics: the panic is the host's, but hooks that run beside
+// the one it was told of are ended before it gets there.
+func TestObserverThatPanics(t *testing.T) {
+	var ended atomic.Bool
+	beside := independent("beside", time.Hour, Pass())
+	beside.Run = Func(func(ctx context.Context, _ Call) (Result, error) {
+		<-ctx.Done()
+		ended.Store(true)
+		return Result{}, ctx.Err()
+	})
+	observe := func(_ context.Context, r Record) {
+		if _, ok := r.(ExecutionRecord); ok {
+			panic("observer")
+		}
+	}
+	rt := newRuntime(t, &Options{Observe: observe}, independent("first", 0, Reject("no")), beside)
+	assert.PanicsWithValue(t, "observer", func() { _, _ = rt.Evaluate(t.Context(), &PreToolUse{ToolName: "T"}) })
+	assert.True(t, ended.Load())
+	assert.Zero(t, rt.Abandoned())
+}
+
 // TestSandboxThatPanics: a panic of the host's sandbox is a failure of the
 // hook, in the host's own goroutine and beside others.
 func TestSandboxThatPanics(t *testing.T) {
