@@ -12,7 +12,7 @@ import (
 // cleaned, and l.Env. Where a key is given twice the last entry counts, as for
 // the process layer.
 func (l *Local) environment(host []string, goos string) []string {
-	var env []string
+	env := make([]string, 0, 16) // few pass
 	for _, entry := range host {
 		key, _ := splitEntry(entry, goos)
 		if key == "PATH" || l.InheritEnv && withheld(key, goos) || !l.InheritEnv && !passes(key, goos) {
@@ -20,13 +20,13 @@ func (l *Local) environment(host []string, goos string) []string {
 		}
 		env = append(env, entry)
 	}
-	path := absoluteEntries(lookup(host, "PATH", goos), goos)
-	if len(path) == 0 {
+	dirs := absoluteEntries(lookup(host, "PATH", goos), goos)
+	if len(dirs) == 0 {
 		// An empty PATH lets bash fall back to one of its own, with the
 		// working folder in it on some systems.
-		path = defaultPath(host, goos)
+		dirs = defaultPath(host, goos)
 	}
-	env = append(env, "PATH="+strings.Join(path, listSeparator(goos)), "PYTHONNOUSERSITE=1")
+	env = append(env, "PATH="+strings.Join(dirs, listSeparator(goos)), "PYTHONNOUSERSITE=1")
 	return append(env, l.Env...)
 }
 
@@ -104,8 +104,8 @@ func lookup(env []string, key, goos string) string {
 // absoluteEntries returns the folders of a PATH without the relative ones:
 // "." and an empty entry mean the working folder, where an agent writes.
 func absoluteEntries(path, goos string) []string {
-	var dirs []string
-	for _, dir := range strings.Split(path, listSeparator(goos)) {
+	dirs := make([]string, 0, 8)
+	for dir := range strings.SplitSeq(path, listSeparator(goos)) {
 		if goos == "windows" {
 			dir = strings.Trim(dir, `"`)
 		}

@@ -142,6 +142,14 @@ func (p *encoded) reader(summary *string) io.Reader { return &payloadReader{part
 
 type payloadReader struct{ parts [][]byte }
 
+// Len is how many bytes are left.
+func (r *payloadReader) Len() (n int) {
+	for _, part := range r.parts {
+		n += len(part)
+	}
+	return n
+}
+
 func (r *payloadReader) Read(b []byte) (int, error) {
 	for len(r.parts) > 0 && len(r.parts[0]) == 0 {
 		r.parts = r.parts[1:]

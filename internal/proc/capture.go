@@ -42,7 +42,7 @@ func (c *Capture) Write(p []byte) (int, error) {
 }
 
 // chunk bounds of ReadFrom, in bytes.
-const minChunk, maxChunk = 512, 32 << 10
+const minChunk, maxChunk = 256, 32 << 10
 
 // ReadFrom implements [io.ReaderFrom], so that reading does not begin with a
 // buffer that is larger than nearly all answers. The buffer grows with what

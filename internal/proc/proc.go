@@ -46,7 +46,8 @@ type Cmd struct {
 	// over an earlier one. Nil is an empty environment.
 	Env []string
 	// Stdin yields the input, by [io.WriterTo] where it implements that; nil
-	// is an empty input. An error of its own ends the input there. Run waits
+	// is an empty input. With a method Len, of bytes to come, a large input
+	// gets a larger pipe where the system has such. An error of its own ends the input there. Run waits
 	// for a Read in flight, so a reader must not block for long.
 	Stdin io.Reader
 	// Stdout and Stderr get the output as it comes; nil discards it. They may
@@ -93,7 +94,7 @@ const (
 //
 // Run may be called concurrently.
 func Run(ctx context.Context, c Cmd) (Exit, error) {
-	return run(ctx, c, manner{kill: (*group).kill, drain: drainTime})
+	return run(ctx, &c, manner{kill: (*group).kill, drain: drainTime})
 }
 
 // manner is what tests vary of Run: they play the process that cannot be
@@ -103,7 +104,7 @@ type manner struct {
 	drain time.Duration
 }
 
-func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
+func run(ctx context.Context, c *Cmd, m manner) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, err
 	}
@@ -111,7 +112,11 @@ func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
+	return p.follow(ctx, m), nil
+}
 
+// follow feeds and drains a process until it has ended.
+func (p *process) follow(ctx context.Context, m manner) Exit {
 	// The receiver of exited collects the process. When Run gives up, that is
 	// the goroutine itself.
 	exited, abandoned := make(chan struct{}), make(chan struct{})
@@ -139,9 +144,27 @@ func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
 	case <-ctx.Done():
 	}
 	m.kill(p.group)
+	gone = p.settle(gone, exited, drained)
+	p.streams.close()
+	if !gone {
+		close(abandoned)
+		return Exit{Code: -1, Signal: signalUndead}
+	}
+	return p.reap(m.kill)
+}
 
+// settle waits, within bounds, for the end of a process that was killed and for
+// its outputs to run dry. It reports whether the process is gone.
+func (p *process) settle(gone bool, exited, drained <-chan struct{}) bool {
+	if gone {
+		select {
+		case <-drained: // the ordinary case, which needs no clock
+			return true
+		default:
+		}
+	}
 	settled, overdue := time.After(settleTime), time.After(dieTime)
-	for late := false; !late && (!gone || drained != nil); {
+	for !gone || drained != nil {
 		select {
 		case <-exited:
 			gone = true
@@ -150,15 +173,10 @@ func run(ctx context.Context, c Cmd, m manner) (Exit, error) {
 		case <-settled:
 			drained = nil
 		case <-overdue:
-			late = true
+			return gone
 		}
 	}
-	p.streams.close()
-	if !gone {
-		close(abandoned)
-		return Exit{Code: -1, Signal: signalUndead}, nil
-	}
-	return p.reap(m.kill), nil
+	return true
 }
 
 // process is a started process: who it is, and what we hold of it.
@@ -169,7 +187,7 @@ type process struct {
 }
 
 // start starts c. After an error nothing is left of the attempt.
-func start(c Cmd) (p *process, err error) {
+func start(c *Cmd) (p *process, err error) {
 	if len(c.Argv) == 0 {
 		return nil, errors.New("no program to start")
 	}
@@ -183,7 +201,7 @@ func start(c Cmd) (p *process, err error) {
 		// open for ever.
 		closeAll(s.theirs)
 		if err != nil {
-			closeAll(s.ours)
+			s.discard()
 			g.close()
 		}
 	}()
@@ -223,7 +241,7 @@ func (p *process) reap(kill func(*group)) Exit {
 
 // startError says which of the two paths is at fault. The system's "no such
 // file or directory" names the program also when the folder is missing.
-func startError(c Cmd, err error) error {
+func startError(c *Cmd, err error) error {
 	if c.Dir != "" {
 		fi, statErr := os.Stat(c.Dir)
 		if statErr == nil && !fi.IsDir() {

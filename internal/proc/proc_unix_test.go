@@ -216,7 +216,7 @@ func TestUndead(t *testing.T) {
 	c.Stdin = bytes.NewReader(make([]byte, testInput))
 	c.Stdout = &onFirst{Writer: stdout, f: cancel}
 	start := time.Now()
-	exit, err := run(ctx, c, manner{kill: func(*group) {}, drain: drainTime})
+	exit, err := run(ctx, &c, manner{kill: func(*group) {}, drain: drainTime})
 	if err != nil || exit != (Exit{-1, signalUndead}) || time.Since(start) > soon {
 		t.Errorf("run = %+v, %v after %v", exit, err, time.Since(start))
 	}

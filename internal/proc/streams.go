@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,29 +14,33 @@ import (
 // of exec.Cmd, because Cmd.Wait would wait for them: for as long as any child
 // holds one.
 type streams struct {
-	ours, theirs []*os.File
-	reads        []*os.File // those of ours that are drained
-	input        func()     // feeds stdin; nil without one
-	outputs      []func()   // each drains one output
-	copies       sync.WaitGroup
+	theirs  []*os.File // the ends of the process
+	input   *os.File   // our end of stdin; nil without one
+	source  io.Reader  // what goes there
+	outputs []output
+	copies  sync.WaitGroup
+	open    atomic.Int32 // outputs that have not come to their end
+}
+
+// output is our end of one output, and what is read from it goes to.
+type output struct {
+	pipe *os.File
+	dst  io.Writer
 }
 
 // connect opens a pipe for every stream that c uses; the others become the
 // null device. After an error the caller closes what has been opened.
-func (s *streams) connect(cmd *exec.Cmd, c Cmd) error {
+func (s *streams) connect(cmd *exec.Cmd, c *Cmd) error {
 	if c.Stdin != nil {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return err
 		}
-		s.theirs, s.ours = append(s.theirs, r), append(s.ours, w)
-		cmd.Stdin = r
-		s.input = func() {
-			// Errors are of no interest. A process need not read its input:
-			// EPIPE is its way to say so, and a closed pipe is ours.
-			_, _ = io.Copy(w, c.Stdin)
-			_ = w.Close()
+		s.theirs, s.input, s.source = append(s.theirs, r), w, c.Stdin
+		if sized, ok := c.Stdin.(interface{ Len() int }); ok && sized.Len() > widePipe {
+			widen(w)
 		}
+		cmd.Stdin = r
 	}
 	if c.Stdout != nil {
 		w, err := s.output(c.Stdout)
@@ -60,26 +63,19 @@ func (s *streams) connect(cmd *exec.Cmd, c Cmd) error {
 	return nil
 }
 
+// widePipe is how many bytes the pipe of a large input holds, where the system
+// lets us choose: with the usual 64 KB writer and reader spend a third of their
+// time waking each other up. It is not the most that Linux allows, because
+// there is also a bound for all pipes of a user.
+const widePipe = 256 << 10
+
 // output opens the pipe whose other end is drained into dst.
 func (s *streams) output(dst io.Writer) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	s.theirs, s.ours, s.reads = append(s.theirs, w), append(s.ours, r), append(s.reads, r)
-	s.outputs = append(s.outputs, func() {
-		_, err := io.Copy(dst, r)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			// Nobody waits for the end any more; what has been written counts.
-			copyWaiting(dst, r)
-		case err != nil:
-			// dst may have had enough. The process must neither stop at a
-			// full pipe nor die of a closed one.
-			_, _ = io.Copy(io.Discard, r)
-		}
-		_ = r.Close()
-	})
+	s.theirs, s.outputs = append(s.theirs, w), append(s.outputs, output{r, dst})
 	return w, nil
 }
 
@@ -90,20 +86,51 @@ func (s *streams) copy() (drained <-chan struct{}) {
 	if len(s.outputs) == 0 {
 		close(done)
 	}
-	var open atomic.Int32
-	open.Store(int32(len(s.outputs)))
-	for _, drain := range s.outputs {
+	s.open.Store(int32(len(s.outputs)))
+	for _, out := range s.outputs {
 		s.copies.Go(func() {
-			drain()
-			if open.Add(-1) == 0 {
+			out.drain()
+			if s.open.Add(-1) == 0 {
 				close(done)
 			}
 		})
 	}
 	if s.input != nil {
-		s.copies.Go(s.input)
+		s.copies.Go(s.feed)
 	}
 	return done
+}
+
+// feed writes the input. Errors are of no interest: a process need not read
+// it. EPIPE is its way to say so, and a closed pipe is ours.
+func (s *streams) feed() {
+	_, _ = io.Copy(s.input, s.source)
+	_ = s.input.Close()
+}
+
+// drain reads an output to its end.
+func (o *output) drain() {
+	switch err := o.copy(); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		// Nobody waits for the end any more; what has been written counts.
+		copyWaiting(o.dst, o.pipe)
+	case err != nil:
+		// dst may have had enough. The process must neither stop at a full
+		// pipe nor die of a closed one.
+		_, _ = io.Copy(io.Discard, o.pipe)
+	}
+	_ = o.pipe.Close()
+}
+
+// copy is io.Copy, which would come to the same by way of os.File, twice as
+// deep in the stack; and there are two such stacks for every process.
+func (o *output) copy() error {
+	if dst, ok := o.dst.(io.ReaderFrom); ok {
+		_, err := dst.ReadFrom(o.pipe)
+		return err
+	}
+	_, err := io.Copy(o.dst, o.pipe)
+	return err
 }
 
 // close ends the copies and waits for them. What waits in a pipe is still
@@ -111,12 +138,25 @@ func (s *streams) copy() (drained <-chan struct{}) {
 // run since the process wrote its answer, and an answer that is lost reads like
 // one that was never given.
 func (s *streams) close() {
-	for _, f := range s.ours {
-		if !slices.Contains(s.reads, f) || f.SetReadDeadline(time.Now()) != nil {
-			_ = f.Close() // stdin, and everything where pipes have no deadlines
+	if s.input != nil {
+		_ = s.input.Close()
+	}
+	for _, out := range s.outputs {
+		if out.pipe.SetReadDeadline(time.Now()) != nil {
+			_ = out.pipe.Close() // where pipes have no deadlines
 		}
 	}
 	s.copies.Wait()
+}
+
+// discard closes our ends of the pipes of a process that did not start.
+func (s *streams) discard() {
+	if s.input != nil {
+		_ = s.input.Close()
+	}
+	for _, out := range s.outputs {
+		_ = out.pipe.Close()
+	}
 }
 
 func closeAll(files []*os.File) {

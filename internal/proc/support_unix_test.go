@@ -47,7 +47,7 @@ func mustRun(t *testing.T, ctx context.Context, c Cmd, limit time.Duration) Exit
 func mustRunIn(t *testing.T, ctx context.Context, c Cmd, m manner, limit time.Duration) Exit {
 	t.Helper()
 	start := time.Now()
-	exit, err := run(ctx, c, m)
+	exit, err := run(ctx, &c, m)
 	if err != nil {
 		t.Fatalf("Run: %v", err)
 	}
