@@ -111,7 +111,7 @@ func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }
 // pure function of its arguments (AGG-3 to AGG-9). A text of control characters
 // alone is not blank to the hook's reader, but it is to the model: it gets the
 // default.
-func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
+func foldContract(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) (d Decision) {
 	terms := &row.terms[HookContract]
 	d.Outcome = OutcomePass
 	var decided *Step
@@ -165,7 +165,7 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 		d.Metadata = metadata.list
 	}
 	if decided == nil {
-		return
+		return d
 	}
 	d.By, d.decidedAt = decided.Hook.Name, decided.index
 	switch d.Outcome {
@@ -179,6 +179,7 @@ func foldContract(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk b
 			d.denyAsk(row)
 		}
 	}
+	return d
 }
 
 // denyAsk turns an ask that nobody can answer into a deny by the hook that

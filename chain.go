@@ -32,7 +32,8 @@ func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (d Decision, err erro
 	f, sel := &d.trace.facts, d.trace.selection
 	for i, c := range sel.hooks {
 		if f.fate(c, sel) == FatePlanned {
-			return rt.run(ctx, ev, d, sel.hooks[i:])
+			err = rt.run(ctx, ev, &d, sel.hooks[i:])
+			return d, err
 		}
 	}
 	d.Outcome = OutcomePass
@@ -40,15 +41,19 @@ func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (d Decision, err erro
 }
 
 // run is apart from Evaluate so that an event without hooks does not allocate.
-func (rt *Runtime) run(ctx context.Context, ev Event, d Decision, hooks []*compiled) (Decision, error) {
-	e := &evaluation{rt: rt, host: ctx, event: ev, decision: d}
-	e.facts, e.selection = &e.decision.trace.facts, d.trace.selection
+func (rt *Runtime) run(ctx context.Context, ev Event, d *Decision, hooks []*compiled) error {
+	e := &evaluation{rt: rt, host: ctx, event: ev}
+	e.Decision = *d
 	err := e.run(hooks)
-	d = e.decision
-	// The steps stand in e: nothing else may live as long as the decision.
-	e.event, e.decision, e.facts, e.selection = nil, Decision{}, nil, nil
-	e.payloads, e.writers, e.first = [dialectCount]*encoded{}, [dialectCount]fieldWriter{}, flight{}
-	return d, err
+	*d = e.Decision
+	// The decision keeps the step, and thereby all of e: nothing else may live
+	// as long.
+	e.host, e.ctx, e.event, e.place = nil, nil, nil, nil
+	e.Decision = Decision{}
+	e.payloads = [dialectCount]*encoded{}
+	e.flight = flight{}
+	e.writer = fieldWriter{}
+	return err
 }
 
 // Plan tells what Evaluate would run for the event, without running anything.
@@ -72,41 +77,44 @@ func (rt *Runtime) begin(t *trace, ev Event, c *Common) {
 	t.selection = ch.selectFor(t.facts.tool)
 }
 
-// evaluation is one event on its way through the chain.
+// evaluation is one event on its way through the chain. It is not on the stack,
+// which in a thousand events in flight costs more.
 type evaluation struct {
-	rt        *Runtime
-	host      context.Context // whose end is an error, not a failure of a hook
-	ctx       context.Context // host's, bounded by the budget
-	event     Event
-	facts     *facts
-	selection *selection
-	decision  Decision
+	rt       *Runtime
+	host     context.Context // whose end is an error, not a failure of a hook
+	ctx      context.Context // host's, bounded by the budget
+	event    Event
+	Decision // as far as it has come
 
 	payloads [dialectCount]*encoded // of the hooks that run
-	place    placement
-
-	// What most events need one of, so that they need no allocation for it.
-	writers [dialectCount]fieldWriter
-	first   flight
-	step    [1]Step
+	place    *placement             // nil without a trajectory
 
 	begin int       // where the steps of the chain that runs begin
 	since time.Time // when it began
+
+	// What most events need one of, so that they need no allocation for it.
+	step   [1]Step
+	flight flight
+	writer fieldWriter
 }
+
+func (e *evaluation) fate(c *compiled) Fate { return e.trace.facts.fate(c, e.trace.selection) }
 
 // run runs the planned ones of hooks and fills the decision.
 func (e *evaluation) run(hooks []*compiled) error {
-	rt, d := e.rt, &e.decision
+	rt := e.rt
 	if err := e.encode(hooks); err != nil {
-		d.trace.refused = true
+		e.trace.refused = true
 		return err
 	}
-	e.place.common, e.place.conduct, e.place.abandoned = e.event.common(), rt.opts.Conduct, rt.abandoned
-	defer func() {
-		if err := e.place.close(e.host); err != nil {
-			d.Diagnostics = append(d.Diagnostics, Diagnostic{Message: err.Error()})
-		}
-	}()
+	if c := e.event.common(); c.Trajectory != nil {
+		e.place = &placement{common: c, conduct: rt.opts.Conduct, abandoned: rt.abandoned}
+		defer func() {
+			if err := e.place.close(e.host); err != nil {
+				e.Diagnostics = append(e.Diagnostics, Diagnostic{Message: err.Error()})
+			}
+		}()
+	}
 	e.ctx = e.host
 	if rt.opts.Budget > 0 {
 		var cancel context.CancelFunc
@@ -118,16 +126,24 @@ func (e *evaluation) run(hooks []*compiled) error {
 	if err != nil {
 		return err
 	}
-	steps := d.trace.ran[:committed]
-	fold(d, e.facts.row, rt.opts.Conduct, rt.opts.Limits, e.facts.cannotAsk, steps)
+	steps := e.trace.ran[:committed]
+	e.conclude(steps)
 	e.tell(steps[e.begin:], e.since)
 	return nil
+}
+
+// conclude folds the steps that count into the decision.
+func (e *evaluation) conclude(steps []Step) {
+	d := fold(e.trace.facts.row, e.rt.opts.Conduct, e.rt.opts.Limits, e.trace.facts.cannotAsk, steps)
+	d.Event, d.trace = e.Event, e.trace
+	d.Diagnostics = append(e.Diagnostics, d.Diagnostics...)
+	e.Decision = d
 }
 
 // runAll runs hooks and commits their steps in chain order, until one ends the
 // chain. It returns how many steps count; those behind them were cancelled.
 func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
-	ran := &e.decision.trace.ran
+	ran := &e.trace.ran
 	*ran = e.step[:0]
 	var room [DefaultParallel]*flight
 	together := room[:0] // started and not committed yet, in chain order
@@ -145,7 +161,7 @@ func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 	for {
 		for next < len(hooks) {
 			c := hooks[next]
-			if e.facts.fate(c, e.selection) == FatePlanned {
+			if e.fate(c) == FatePlanned {
 				if e.host.Err() != nil || !e.mayStart(c, together) {
 					break
 				}
@@ -162,23 +178,22 @@ func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 		}
 		f := together[0]
 		together = together[1:]
-		*ran = append(*ran, e.commit(f))
-		s := &(*ran)[len(*ran)-1]
-		err := e.host.Err()
-		if err == nil || s.Decision != OutcomeUndecided {
-			err = nil
+		e.wait(f)
+		e.commit(f)
+		if f.step.Decision == OutcomeUndecided {
+			err = e.host.Err()
 		}
-		if err != nil || s.ends {
+		if err != nil || f.step.ends {
 			committed = len(*ran)
-			if s.ends {
-				ended := *s
-				e.decision.trace.endedBy = &ended
+			if f.step.ends {
+				e.trace.endedBy = f.step
 			}
 			for _, f := range together {
 				f.cancel()
 			}
 			for _, f := range together {
-				*ran = append(*ran, e.abort(f))
+				e.wait(f)
+				e.abort(f)
 			}
 			together = nil
 			return committed, err
@@ -194,14 +209,14 @@ func (e *evaluation) mayStart(c *compiled, together []*flight) bool {
 	}
 	last := together[len(together)-1].c
 	return c.hook.Independent && last.hook.Independent && len(together) < e.rt.opts.Parallel &&
-		(c.isPrompt() == last.isPrompt() || !e.facts.row.promptsFirst)
+		(c.isPrompt() == last.isPrompt() || !e.trace.facts.row.promptsFirst)
 }
 
 // turn tells of the first of the two chains of Stop when the second is about to
 // begin (AGG-10).
 func (e *evaluation) turn(c *compiled) {
-	ran := e.decision.trace.ran
-	if e.facts.row.promptsFirst && !c.isPrompt() && e.begin == 0 && len(ran) > 0 && ran[0].Type == "prompt" {
+	ran := e.trace.ran
+	if e.trace.facts.row.promptsFirst && !c.isPrompt() && e.begin == 0 && len(ran) > 0 && ran[0].Type == "prompt" {
 		e.tell(ran, e.since)
 		e.begin, e.since = len(ran), time.Now()
 	}
@@ -212,17 +227,21 @@ func (e *evaluation) turn(c *compiled) {
 func (e *evaluation) encode(hooks []*compiled) error {
 	for _, c := range hooks {
 		dialect := c.hook.Dialect
-		if e.payloads[dialect] != nil || e.facts.fate(c, e.selection) != FatePlanned {
+		if e.payloads[dialect] != nil || e.fate(c) != FatePlanned {
 			continue
 		}
-		enc, err := manners[dialect].encode(&e.writers[dialect], e.event, e.rt.opts.Conduct, e.rt.opts.Limits)
+		f := &e.writer
+		if f.event != "" {
+			f = new(fieldWriter)
+		}
+		enc, err := manners[dialect].encode(f, e.event, e.rt.opts.Conduct, e.rt.opts.Limits)
 		if err != nil {
 			return err
 		}
 		e.payloads[dialect] = enc
 		for _, n := range enc.notes {
-			if !slices.Contains(e.decision.Diagnostics, n) { // dialects share fields
-				e.decision.Diagnostics = append(e.decision.Diagnostics, n)
+			if !slices.Contains(e.Diagnostics, n) { // dialects share fields
+				e.Diagnostics = append(e.Diagnostics, n)
 			}
 		}
 	}
@@ -240,12 +259,11 @@ func (e *evaluation) tell(steps []Step, since time.Time) {
 	if e.rt.opts.Observe == nil || len(steps) == 0 {
 		return
 	}
-	var part Decision
-	fold(&part, e.facts.row, e.rt.opts.Conduct, e.rt.opts.Limits, e.facts.cannotAsk, steps)
+	part := fold(e.trace.facts.row, e.rt.opts.Conduct, e.rt.opts.Limits, e.trace.facts.cannotAsk, steps)
 	allowing := ""
 	if part.Outcome == OutcomeAllow {
 		allowing = part.By
 	}
-	configured := len(e.rt.registry.chainOf(e.facts.row).hooks)
-	e.observe(evaluationRecord(e.facts, configured, steps, part.Outcome, allowing, time.Since(since)))
+	configured := len(e.rt.registry.chainOf(e.trace.facts.row).hooks)
+	e.observe(evaluationRecord(&e.trace.facts, configured, steps, part.Outcome, allowing, time.Since(since)))
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/hookruntime/hooks/internal/wire"
 )
 
-// fold turns the steps that ran into the decision. It is a pure function of
-// its arguments. Each dialect folds its own steps; where there are several, the
+// fold turns the steps that ran into a decision. It is a pure function of its
+// arguments. Each dialect folds its own steps; where there are several, the
 // parts are combined.
-func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) {
+func fold(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) Decision {
 	one := true
 	for i := range steps {
 		one = one && steps[i].Dialect == steps[0].Dialect
@@ -19,10 +19,9 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 		if len(steps) > 0 {
 			dialect = steps[0].Dialect
 		}
-		manners[dialect].fold(d, row, c, lim, cannotAsk, steps)
-		return
+		return manners[dialect].fold(row, c, lim, cannotAsk, steps)
 	}
-	var parts []*Decision
+	var parts []Decision
 	for dialect := range Dialect(dialectCount) {
 		var own []Step
 		for i := range steps {
@@ -31,20 +30,19 @@ func fold(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, ste
 			}
 		}
 		if len(own) > 0 {
-			part := &Decision{}
-			manners[dialect].fold(part, row, c, lim, cannotAsk, own)
-			parts = append(parts, part)
+			parts = append(parts, manners[dialect].fold(row, c, lim, cannotAsk, own))
 		}
 	}
-	d.combine(row, lim, parts)
+	return combined(row, lim, parts)
 }
 
-// combine makes one decision of those that the dialects came to: the most
+// combined makes one decision of those that the dialects came to: the most
 // restrictive outcome wins, of equal ones that of the earlier hook. What people
 // and the model are told is told of all.
-func (d *Decision) combine(row *eventRow, lim Limits, parts []*Decision) {
-	first := parts[0]
-	for _, p := range parts[1:] {
+func combined(row *eventRow, lim Limits, parts []Decision) (d Decision) {
+	first := &parts[0]
+	for i := range parts {
+		p := &parts[i]
 		a, b := Contract.rank(p.Outcome), Contract.rank(first.Outcome)
 		if a > b || a == b && p.decidedAt < first.decidedAt {
 			first = p
@@ -55,7 +53,8 @@ func (d *Decision) combine(row *eventRow, lim Limits, parts []*Decision) {
 	d.ResultStays = d.Outcome == OutcomeReject
 	var reasons, contexts []string
 	var metadata metadataSet
-	for _, p := range parts {
+	for i := range parts {
+		p := &parts[i]
 		if p.Outcome == d.Outcome {
 			reasons = addText(reasons, p.Reason)
 			d.Rejections, d.Allows = append(d.Rejections, p.Rejections...), append(d.Allows, p.Allows...)
@@ -85,4 +84,5 @@ func (d *Decision) combine(row *eventRow, lim Limits, parts []*Decision) {
 		}
 		d.Metadata = metadata.list
 	}
+	return d
 }

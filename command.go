@@ -73,14 +73,20 @@ func scriptArgs(script string) (name string, args []string, err error) {
 	return name, append(args, "-c", "--", script), nil
 }
 
-func (r *commandRunner) run(ctx context.Context, in *invocation) answer {
+func (r *commandRunner) run(ctx context.Context, in *invocation, a *answer) {
 	stdout := &proc.Capture{Head: r.lim.Stdout}
 	stderr := &proc.Capture{Head: r.lim.Stderr / 2, Tail: r.lim.Stderr - r.lim.Stderr/2}
 	exit, err := r.sandbox.Exec(ctx, Process{
 		Argv: r.argv, Dir: r.folder(in.event.common().Workspace), Env: r.env,
 		Stdin: in.payload.reader(in.summary), Stdout: stdout, Stderr: stderr,
 	})
-	a := r.ladder(ctx, exit, err, stdout, stderr)
+	r.read(ctx, exit, err, stdout, stderr, a)
+}
+
+// read is apart from run so that the frames of reading are not on the stack
+// while the process runs.
+func (r *commandRunner) read(ctx context.Context, exit Exit, err error, stdout, stderr *proc.Capture, a *answer) {
+	*a = r.ladder(ctx, exit, err, stdout, stderr)
 	if err == nil {
 		a.signal = exit.Signal
 		if exit.Signal == "" {
@@ -88,7 +94,6 @@ func (r *commandRunner) run(ctx context.Context, in *invocation) answer {
 		}
 	}
 	a.stdout, a.stderr = stdout.Excerpt(r.lim.Stderr), stderr.String()
-	return a
 }
 
 func (r *commandRunner) ladder(ctx context.Context, exit Exit, err error, stdout, stderr *proc.Capture) answer {
@@ -107,10 +112,10 @@ func (r *commandRunner) ladder(ctx context.Context, exit Exit, err error, stdout
 type contractReader struct{ answerReader }
 
 func newContractReader(_ *eventRow, c Conduct, lim Limits) exitReader {
-	return contractReader{answerReader{conduct: c, lim: lim}}
+	return &contractReader{answerReader{conduct: c, lim: lim}}
 }
 
-func (cr contractReader) exited(code int, stdout, stderr *proc.Capture) answer {
+func (cr *contractReader) exited(code int, stdout, stderr *proc.Capture) answer {
 	switch {
 	case code == 2:
 		return cr.blocked(stdout, stderr)
@@ -131,7 +136,7 @@ func (cr contractReader) exited(code int, stdout, stderr *proc.Capture) answer {
 
 // blocked is exit 2: it blocks whatever stdout says; stderr is the reason
 // (CMD-3). Hardened takes a JSON reason where stderr is blank (QRK-8).
-func (cr contractReader) blocked(stdout, stderr *proc.Capture) answer {
+func (cr *contractReader) blocked(stdout, stderr *proc.Capture) answer {
 	reason := strings.TrimSpace(stderr.String())
 	if reason == "" && cr.conduct == Hardened && !stdout.Overflowed() {
 		if members, err := wire.Members(bytes.TrimSpace(wire.TrimBOM(stdout.Bytes()))); err == nil {
@@ -145,7 +150,7 @@ func (cr contractReader) blocked(stdout, stderr *proc.Capture) answer {
 
 // keepBlock keeps a rejection or deny that a failed hook printed all the same
 // (QRK-8).
-func (cr contractReader) keepBlock(a answer, stdout *proc.Capture) answer {
+func (cr *contractReader) keepBlock(a answer, stdout *proc.Capture) answer {
 	if cr.conduct != Hardened || stdout.Overflowed() {
 		return a
 	}

@@ -12,39 +12,43 @@ import (
 type flight struct {
 	c      *compiled
 	in     invocation
-	step   Step
+	step   *Step
 	ctx    context.Context
 	cancel context.CancelFunc
 	begun  time.Time
-	ready  *answer     // the answer of a hook that could not begin
-	done   chan answer // nil: the hook runs when its turn comes
-	took   time.Duration
+	done   chan struct{} // closed at the end of a hook that runs beside others
+	ended  bool          // nothing of the hook runs, and this is its:
+	answer answer
 }
 
 // start starts a hook: its time begins, its trajectory is placed, and if it may
 // run beside others it runs.
 func (e *evaluation) start(c *compiled) *flight {
-	f := &e.first // most events run one hook
-	if f.c != nil {
-		f = new(flight)
+	f := &e.flight
+	if f.c != nil { // taken
+		f = &flight{step: new(Step)}
+	} else {
+		f.step = &e.step[0]
 	}
-	f.c, f.step, f.begun = c, c.step(), time.Now()
+	f.c, f.begun = c, time.Now()
+	*f.step = c.step()
 	f.step.Fate = FateRan
 	if e.rt.opts.Observe != nil {
 		e.observe(StartedRecord{
 			HookName: f.step.Hook.Name, HookType: f.step.Type, HookEventType: f.step.On, Dialect: f.step.Dialect,
-			Tier: f.step.Hook.Tier, ToolName: e.facts.tool, AgentName: e.facts.agent,
+			Tier: f.step.Hook.Tier, ToolName: e.trace.facts.tool, AgentName: e.trace.facts.agent,
 		})
 	}
 	f.ctx, f.cancel = context.WithTimeout(e.ctx, c.hook.timeout())
-	f.in = invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.facts.cannotAsk}
+	f.in = invocation{event: e.event, hook: c.hook, payload: e.payloads[c.hook.Dialect], cannotAsk: e.trace.facts.cannotAsk}
 	if failure := e.prepare(f); failure != nil {
-		f.ready = &answer{failure: failure}
+		f.answer.failure = failure
+		f.end()
 		return f
 	}
 	if c.hook.Independent && e.rt.opts.Parallel > 1 {
-		f.done = make(chan answer, 1)
-		go func() { f.done <- e.execute(f) }()
+		f.done = make(chan struct{})
+		go func() { defer close(f.done); e.execute(f) }()
 	}
 	return f
 }
@@ -57,10 +61,14 @@ func (e *evaluation) prepare(f *flight) *Failure {
 	if err := f.ctx.Err(); err != nil {
 		return &Failure{Kind: FailureTimeout, Message: "the event's budget was used up before it began", Err: err}
 	}
-	if e.event.common().Trajectory != nil {
+	if e.place != nil {
 		f.in.trajectory = e.place.writer(f.ctx)
 	}
 	if _, ok := f.c.hook.Run.(Func); ok || f.c.terms.beginning {
+		return nil
+	}
+	if e.place == nil {
+		f.in.summary = e.event.common().literalSummary()
 		return nil
 	}
 	sandbox := e.rt.sandbox
@@ -78,42 +86,41 @@ func (e *evaluation) prepare(f *flight) *Failure {
 	return nil
 }
 
-// execute runs the hook. What it calls may be the host's: a panic there is a
-// failure of the hook, since nobody could recover it in another goroutine.
-func (e *evaluation) execute(f *flight) (a answer) {
+// execute runs the hook to its end. What it calls may be the host's: a panic
+// there is a failure of the hook, since nobody could recover it in another
+// goroutine.
+func (e *evaluation) execute(f *flight) {
 	defer func() {
 		if p := recover(); p != nil {
-			a = answer{failure: &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}}
+			f.answer = answer{failure: &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}}
 		}
-		if f.c.isPrompt() {
+		if e.place != nil && f.c.isPrompt() {
 			if err := e.place.remove(f.ctx, f.in.summary); err != nil {
-				a.notes = append(a.notes, note{f.in.payload.key, err.Error()})
+				f.answer.notes = append(f.answer.notes, note{f.in.payload.key, err.Error()})
 			}
 		}
-		f.took = time.Since(f.begun)
+		f.end()
 	}()
-	return f.c.executor.run(f.ctx, &f.in)
+	f.c.executor.run(f.ctx, &f.in, &f.answer)
 }
 
-// wait returns the hook's answer. Afterwards nothing of the hook runs.
-func (e *evaluation) wait(f *flight) answer {
-	defer f.cancel()
+func (f *flight) end() { f.ended, f.step.Duration = true, time.Since(f.begun) }
+
+// wait returns when nothing of the hook runs any more.
+func (e *evaluation) wait(f *flight) {
 	switch {
-	case f.ready != nil:
-		f.took = time.Since(f.begun)
-		return *f.ready
 	case f.done != nil:
-		return <-f.done
+		<-f.done
+	case !f.ended:
+		e.execute(f)
 	}
-	return e.execute(f)
+	f.cancel()
 }
 
-// commit waits for the hook, hears what it says, and applies its fail mode.
-func (e *evaluation) commit(f *flight) Step {
+// commit hears what a hook that has ended says, and applies its fail mode.
+func (e *evaluation) commit(f *flight) {
 	rt, conduct := e.rt, e.rt.opts.Conduct
-	a := e.wait(f)
-	s, c := &f.step, f.c
-	s.Duration = f.took
+	a, s, c := &f.answer, f.step, f.c
 	s.ExitCode, s.Signal, s.Stdout, s.Stderr = a.exitCode, a.signal, a.stdout, a.stderr
 	for _, n := range a.notes {
 		e.note(c, n.key, n.message)
@@ -133,28 +140,27 @@ func (e *evaluation) commit(f *flight) Step {
 		}
 	}
 	s.Why = s.why(c.row, mode)
-	if n := e.selection.notes[c.index]; n != "" {
+	if n := e.trace.selection.notes[c.index]; n != "" {
 		s.Why += "; the matcher " + n
 	}
-	if r, ok := executionRecord(s, e.facts, rt.opts.CutReasons); ok {
+	if r, ok := executionRecord(s, &e.trace.facts, rt.opts.CutReasons); ok {
 		e.observe(r)
 	}
-	return *s
+	e.trace.ran = append(e.trace.ran, *s)
 }
 
-// abort waits for a hook that was cancelled because the chain ended before it.
-// Its answer is not read and does not count.
-func (e *evaluation) abort(f *flight) Step {
-	a := e.wait(f)
-	s := &f.step
-	s.Duration, s.ExitCode, s.Signal = f.took, a.exitCode, a.signal
+// abort tells of a hook that was cancelled, and has ended, because the chain
+// ended before it. Its answer is not read and does not count.
+func (e *evaluation) abort(f *flight) {
+	a, s := &f.answer, f.step
+	s.ExitCode, s.Signal = a.exitCode, a.signal
 	s.Failure = a.failure
 	s.cancelled()
 	s.Why = "cancelled: an earlier hook ended the chain"
-	if by := e.decision.trace.endedBy; by != nil {
+	if by := e.trace.endedBy; by != nil {
 		s.Why = fmt.Sprintf("cancelled: %s ended the chain with %s", by.Hook, by.Decision)
 	}
-	return *s
+	e.trace.ran = append(e.trace.ran, *s)
 }
 
 // checkInput drops a new tool input that is not acceptable.
@@ -163,7 +169,7 @@ func (e *evaluation) checkInput(c *compiled, s *Step) {
 	if s.UpdatedInput == nil {
 		return
 	}
-	input, note, err := e.rt.acceptInput(e.facts.tool, s.UpdatedInput)
+	input, note, err := e.rt.acceptInput(e.trace.facts.tool, s.UpdatedInput)
 	if s.UpdatedInput = input; err != nil {
 		e.note(c, key, "updatedInput is dropped: "+err.Error())
 	} else if note != "" {
@@ -172,5 +178,5 @@ func (e *evaluation) checkInput(c *compiled, s *Step) {
 }
 
 func (e *evaluation) note(c *compiled, key, message string) {
-	e.decision.Diagnostics = append(e.decision.Diagnostics, Diagnostic{Hook: c.hook.Name, Key: key, Message: message})
+	e.Diagnostics = append(e.Diagnostics, Diagnostic{Hook: c.hook.Name, Key: key, Message: message})
 }

@@ -12,18 +12,20 @@ type funcRunner struct {
 	reader    answerReader
 }
 
-func (r *funcRunner) run(ctx context.Context, in *invocation) answer {
+func (r *funcRunner) run(ctx context.Context, in *invocation, a *answer) {
 	event := in.event.clone()
 	event.common().Trajectory = in.trajectory
 	call := Call{Event: event, Hook: in.hook.Ref(), CannotAsk: in.cannotAsk}
 	result, failure := guarded(ctx, r.abandoned, r.fn, call)
 	if failure != nil {
-		return answer{failure: failure}
+		a.failure = failure
+		return
 	}
 	if result.Permission < PermissionNone || result.Permission > PermissionDeny {
-		return failed(FailureOutput, nil, "the permission %d of the result is unknown", result.Permission)
+		*a = failed(FailureOutput, nil, "the permission %d of the result is unknown", result.Permission)
+		return
 	}
-	a := answer{result: result}
+	a.result = result
 	a.result.Metadata = nil
 	for _, e := range result.Metadata {
 		if n := r.reader.clean(&e); n != nil {
@@ -32,5 +34,4 @@ func (r *funcRunner) run(ctx context.Context, in *invocation) answer {
 		}
 		a.result.Metadata = append(a.result.Metadata, e)
 	}
-	return a
 }

@@ -14,7 +14,7 @@ type manner struct {
 	// exits reads the ends of an event's commands.
 	exits func(row *eventRow, c Conduct, lim Limits) exitReader
 	// fold turns the steps of the dialect's hooks into a decision. It is pure.
-	fold func(d *Decision, row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step)
+	fold func(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) Decision
 }
 
 // manners is never written to.

@@ -27,10 +27,10 @@ type compiled struct {
 	index     int // in its chain
 }
 
-// executor runs one hook once. An error of its own is a failure in the
-// answer; it returns soon after ctx is done.
+// executor runs one hook once and fills in its answer, which is zero before. An
+// error of its own is a failure in the answer; it returns soon after ctx is done.
 type executor interface {
-	run(ctx context.Context, in *invocation) answer
+	run(ctx context.Context, in *invocation, a *answer)
 }
 
 // chain is all hooks of one event, in the order in which they run (AGG-1,
@@ -137,10 +137,10 @@ type facts struct {
 	agent     string
 	child     bool
 	cannotAsk bool
+	failed    bool // the tool
 	switches  Switches
 	source    string
 	tool      string
-	failed    bool // the tool
 	stop      StopState
 	limit     int // of prompt Stop hooks; 0: none
 }

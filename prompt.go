@@ -76,7 +76,7 @@ type promptRunner struct {
 	reader    answerReader
 }
 
-func (r *promptRunner) run(ctx context.Context, in *invocation) answer {
+func (r *promptRunner) run(ctx context.Context, in *invocation, a *answer) {
 	payload := strings.TrimSuffix(string(in.payload.append(nil, in.summary)), "\n")
 	q := ModelRequest{
 		Text: combine(r.prompt.Text, payload), Policy: r.prompt.Text, Payload: payload,
@@ -98,11 +98,13 @@ func (r *promptRunner) run(ctx context.Context, in *invocation) answer {
 		if failure.Kind != FailureTimeout || errors.Is(failure.Err, context.Canceled) {
 			failure.Kind = FailureModel
 		}
-		return answer{failure: failure}
+		a.failure = failure
+		return
 	}
 	rd := r.reader.prompt(said.Text, said.Truncated)
 	if rd.invalid != "" {
-		return failed(FailureOutput, nil, "%s", rd.invalid)
+		*a = failed(FailureOutput, nil, "%s", rd.invalid)
+		return
 	}
-	return answer{result: rd.result}
+	a.result = rd.result
 }

@@ -71,14 +71,13 @@ type Result struct {
 	// StopRun stops the whole run, for the reason that the user is shown. A
 	// StopReason stops it too.
 	StopRun    bool
+	byExit     bool // an exit code rejects, and Reason is its message
 	StopReason string
 	// SystemMessage is a warning that the user is shown.
 	SystemMessage string
 	// UpdatedInput is a JSON object that replaces the whole input of the tool,
 	// in PreToolUse; nil leaves it.
 	UpdatedInput json.RawMessage
-
-	byExit bool // an exit code rejects, and Reason is its message
 }
 
 // Pass lets the event proceed. It is the zero Result.

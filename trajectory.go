@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// placement decides what each hook of one event finds in execution_summary,
-// and removes what it placed (SUM-1 to SUM-4). Func hooks get the trajectory
-// itself.
+// placement decides what each hook of an event with a trajectory finds in
+// execution_summary, and removes what it placed (SUM-1 to SUM-4). Func hooks
+// get the trajectory itself.
 type placement struct {
 	common    *Common
 	conduct   Conduct
@@ -50,9 +50,6 @@ const removeTimeout = 5 * time.Second
 // remove or close. A hook that does not share sees the trajectory itself in
 // both conducts, and leaves the field as it is.
 func (p *placement) place(ctx context.Context, sandbox Sandbox, shares bool) (*string, *Failure) {
-	if p.common.Trajectory == nil {
-		return p.common.literalSummary(), nil
-	}
 	var content []byte
 	if p.conduct == Contract && p.field != nil && shares {
 		content = []byte(*p.field)

@@ -21,15 +21,15 @@ type vscodeReader struct {
 }
 
 func newVSCodeReader(row *eventRow, _ Conduct, lim Limits) exitReader {
-	return vscodeReader{row, lim}
+	return &vscodeReader{row, lim}
 }
 
-func (vr vscodeReader) terms() *eventTerms { return &vr.row.terms[VSCode] }
+func (vr *vscodeReader) terms() *eventTerms { return &vr.row.terms[VSCode] }
 
 // exited reads an ordinary end of a process. Only exit 2 is an opinion beside
 // exit 0; a reader of its own tells it from a rejection in JSON, since its
 // message counts for more.
-func (vr vscodeReader) exited(code int, stdout, stderr *proc.Capture) answer {
+func (vr *vscodeReader) exited(code int, stdout, stderr *proc.Capture) answer {
 	switch {
 	case code == 2:
 		return vr.blocked(stderr.String())
@@ -41,7 +41,7 @@ func (vr vscodeReader) exited(code int, stdout, stderr *proc.Capture) answer {
 	return vr.read(stdout.Bytes())
 }
 
-func (vr vscodeReader) blocked(stderr string) answer {
+func (vr *vscodeReader) blocked(stderr string) answer {
 	r := Reject(strings.TrimSpace(withoutANSI(stderr)))
 	r.byExit = true
 	a := answer{result: r}
@@ -55,7 +55,7 @@ func (vr vscodeReader) blocked(stderr string) answer {
 }
 
 // read reads the stdout of a process that exited with 0.
-func (vr vscodeReader) read(stdout []byte) answer {
+func (vr *vscodeReader) read(stdout []byte) answer {
 	doc := bytes.TrimSpace(wire.TrimBOM(stdout))
 	members, err := wire.Members(doc)
 	if err != nil {
@@ -64,7 +64,7 @@ func (vr vscodeReader) read(stdout []byte) answer {
 		}
 		return answer{notes: []note{{"", "stdout is not exactly one JSON object: it has no effect"}}}
 	}
-	o := vscodeObject{reader: vr}
+	o := vscodeObject{reader: *vr}
 	o.notes = doubles(members, "")
 	o.top(members)
 	if o.dropped != "" {

@@ -7,7 +7,7 @@ import (
 
 // foldVSCode turns steps of VSCode's hooks into a decision: stop, deny, ask,
 // reject, allow, pass, whichever comes first. It is pure.
-func foldVSCode(d *Decision, row *eventRow, _ Conduct, lim Limits, cannotAsk bool, steps []Step) {
+func foldVSCode(row *eventRow, _ Conduct, lim Limits, cannotAsk bool, steps []Step) (d Decision) {
 	terms := &row.terms[VSCode]
 	d.Outcome = OutcomePass
 	var decided, byExit *Step
@@ -47,7 +47,7 @@ func foldVSCode(d *Decision, row *eventRow, _ Conduct, lim Limits, cannotAsk boo
 		d.Allows = nil
 	}
 	if decided == nil {
-		return
+		return d
 	}
 	d.decidedAt = decided.index
 	d.By = decided.Hook.Name
@@ -72,6 +72,7 @@ func foldVSCode(d *Decision, row *eventRow, _ Conduct, lim Limits, cannotAsk boo
 			d.denyAsk(row)
 		}
 	}
+	return d
 }
 
 // addText appends a text unless it is blank.

@@ -120,10 +120,9 @@ func TestVSCodeFold(t *testing.T) {
 				ours = append(ours, s)
 			}
 		}
-		var all, a, b Decision
-		fold(&all, row, conduct, lim, false, steps)
-		foldContract(&a, row, conduct, lim, false, ours)
-		foldVSCode(&b, row, conduct, lim, false, theirs)
+		all := fold(row, conduct, lim, false, steps)
+		a := foldContract(row, conduct, lim, false, ours)
+		b := foldVSCode(row, conduct, lim, false, theirs)
 		want := OutcomePass
 		for _, o := range slices.Backward(order) {
 			if len(ours) > 0 && a.Outcome == o || len(theirs) > 0 && b.Outcome == o {
@@ -143,8 +142,7 @@ func TestVSCodeFold(t *testing.T) {
 		if all.Outcome != OutcomePass {
 			require.NotEmpty(t, all.By)
 		}
-		var again Decision
-		fold(&again, row, conduct, lim, false, steps)
+		again := fold(row, conduct, lim, false, steps)
 		require.Equal(t, all, again, "it is pure")
 	}
 }
