@@ -83,6 +83,39 @@ func TestFailuresTellNothing(t *testing.T) {
 	}
 }
 
+// TestVSCodeFailuresTellNothing: a failed hook of VSCode is a warning for people,
+// or, where the host gave it a fail mode, the same fixed text as ever.
+func TestVSCodeFailuresTellNothing(t *testing.T) {
+	say := `echo ` + canary + `; echo ` + canary + ` >&2; `
+	bodies := map[string]struct {
+		run  Body
+		kind FailureKind
+	}{
+		"exit":     {Command{Line: say + `exit 1`}, FailureExit},
+		"signal":   {Command{Line: say + `kill -9 $$`}, FailureSignal},
+		"deadline": {Command{Line: say + `sleep 60`}, FailureTimeout},
+		"overflow": {Command{Line: say + `head -c 2000000 /dev/zero`}, FailureOutput},
+		"start":    {Command{Line: say, Dir: "/" + canary}, FailureStart},
+		"error":    {Func(func(context.Context, Call) (Result, error) { return Reject(canary), errors.New(canary) }), FailureError},
+		"panic":    {Func(func(context.Context, Call) (Result, error) { panic(canary) }), FailurePanic},
+	}
+	for name, body := range bodies {
+		for _, mode := range []FailMode{FailUnset, FailBlock} {
+			t.Run(fmt.Sprint(name, "/", mode), func(t *testing.T) {
+				t.Parallel()
+				var told []string
+				opts := &Options{Observe: func(_ context.Context, r Record) { told = append(told, fmt.Sprintf("%+v", r)) }}
+				h := Hook{Name: "h", On: OnPreToolUse, Tier: TierSystem, Dialect: VSCode, Run: body.run, FailMode: mode, Timeout: 5 * time.Second}
+				if body.kind == FailureTimeout {
+					h.Timeout = 200 * time.Millisecond
+				}
+				d := evaluate(t, newRuntime(t, opts, h), &PreToolUse{ToolName: "T", ToolInput: json.RawMessage(`{"command":"` + canary + `"}`)})
+				tellsOf(t, &d, told, body.kind, mode == FailBlock)
+			})
+		}
+	}
+}
+
 // tellsOf holds a decision about a failed hook, and its records, against the
 // fixed text and the canary.
 func tellsOf(t *testing.T, d *Decision, records []string, kind FailureKind, blocks bool) {

@@ -124,6 +124,51 @@ func TestNothingQueues(t *testing.T) {
 	all.Wait()
 }
 
+// TestNoLockWhileAHookRuns: a hook may use all of its Runtime, and so may
+// everybody else while it runs. Each of the hooks waits in its own evaluation,
+// begun by the one before, until the last of them has done so.
+func TestNoLockWhileAHookRuns(t *testing.T) {
+	const deep = 16
+	var rt *Runtime
+	h := says(TierSystem, "h", Pass())
+	h.Matcher, h.FailMode, h.Timeout = `T\d+`, FailBlock, 20*time.Second
+	h.Run = Func(func(ctx context.Context, c Call) (Result, error) {
+		var n int
+		fmt.Sscanf(c.Event.(*PreToolUse).ToolName, "T%d", &n)
+		done := make(chan error, 1)
+		go func() {
+			_, err := rt.With(says(TierUserGlobal, "extra", Pass()))
+			if err == nil && n < deep {
+				// A tool that was never seen: its matchers are asked, and the
+				// verdict is remembered.
+				var d Decision
+				d, err = rt.Evaluate(ctx, &PreToolUse{ToolName: fmt.Sprint("T", n+1)})
+				if _, planErr := rt.Plan(&PreToolUse{ToolName: fmt.Sprint("T", 100+n)}); err == nil {
+					err = planErr
+				}
+				if err == nil && d.Blocks() {
+					err = errors.New(d.Reason)
+				}
+			}
+			_, _, _ = rt.Hooks(), rt.Warnings(), rt.CheckSwitches(Switches{Activated: []string{"h"}})
+			_ = rt.Abandoned()
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			return Pass(), err
+		case <-ctx.Done():
+			return Pass(), ctx.Err()
+		}
+	})
+	for _, independent := range []bool{false, true} {
+		h.Independent = independent
+		rt = newRuntime(t, nil, h)
+		d := evaluate(t, rt, &PreToolUse{ToolName: "T1"})
+		assert.Equal(t, OutcomePass, d.Outcome, d.Explain())
+	}
+}
+
 // misbehave is what the Funcs of TestOneRuntimeForAll do, by call id.
 func misbehave(release <-chan struct{}) Func {
 	return func(ctx context.Context, c Call) (Result, error) {

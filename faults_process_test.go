@@ -84,13 +84,13 @@ func TestHostileHooks(t *testing.T) {
 	t.Run("alone", func(t *testing.T) {
 		var worst time.Duration
 		for _, h := range hostiles {
-			worst = max(worst, h.run(t, 1250*time.Millisecond))
+			worst = max(worst, h.run(t, HookContract, 1250*time.Millisecond))
 		}
 		t.Logf("at worst %v behind the deadline", worst)
 	})
 	t.Run("busy", func(t *testing.T) {
 		var over atomic.Bool
-		var burners, running sync.WaitGroup
+		var burners sync.WaitGroup
 		for range runtime.GOMAXPROCS(0) {
 			burners.Go(func() {
 				for n := 0; !over.Load(); n++ {
@@ -98,25 +98,34 @@ func TestHostileHooks(t *testing.T) {
 				}
 			})
 		}
-		late := make([]time.Duration, len(hostiles))
-		slots := make(chan struct{}, 4)
-		for i, h := range hostiles {
-			slots <- struct{}{}
-			running.Go(func() {
-				late[i] = h.run(t, 5*time.Second)
-				<-slots
-			})
-		}
-		running.Wait()
+		t.Logf("at worst %v behind the deadline", runHostiles(t, HookContract))
 		over.Store(true)
 		burners.Wait()
-		t.Logf("at worst %v behind the deadline", slices.Max(late))
 	})
+	t.Run("VSCode", func(t *testing.T) {
+		t.Logf("at worst %v behind the deadline", runHostiles(t, VSCode))
+	})
+}
+
+// runHostiles runs four at a time, and returns how late the latest was.
+func runHostiles(t *testing.T, dialect Dialect) time.Duration {
+	var running sync.WaitGroup
+	late := make([]time.Duration, len(hostiles))
+	slots := make(chan struct{}, 4)
+	for i, h := range hostiles {
+		slots <- struct{}{}
+		running.Go(func() {
+			late[i] = h.run(t, dialect, 5*time.Second)
+			<-slots
+		})
+	}
+	running.Wait()
+	return slices.Max(late)
 }
 
 // run evaluates the hook and returns how long behind its deadline the answer
 // came; 0 for one that ended by itself.
-func (h hostile) run(t *testing.T, bound time.Duration) (late time.Duration) {
+func (h hostile) run(t *testing.T, dialect Dialect, bound time.Duration) (late time.Duration) {
 	dir := t.TempDir()
 	group, escaped := filepath.Join(dir, "group"), filepath.Join(dir, "escaped")
 	assert.NoError(t, os.Mkdir(filepath.Join(dir, "work"), 0o700))
@@ -124,7 +133,10 @@ func (h hostile) run(t *testing.T, bound time.Duration) (late time.Duration) {
 		Line: `echo $$ >"$GROUP"; ` + h.line, Dir: filepath.Join(dir, "work"),
 		Env: []string{"GROUP=" + group, "ESCAPED=" + escaped},
 	})
-	hook.FailMode, hook.Timeout = FailBlock, 250*time.Millisecond
+	hook.Dialect, hook.FailMode, hook.Timeout = dialect, FailBlock, 250*time.Millisecond
+	if dialect == VSCode && h.outcome == OutcomeReject {
+		h.outcome = OutcomeDeny // what rejects a tool call there
+	}
 	if h.kind != hangs {
 		hook.Timeout = 20 * time.Second
 	}

@@ -136,7 +136,7 @@ func (e *evaluation) commit(f *flight) {
 		mode = conduct.failMode(c.hook)
 		s.settle(c.row, conduct, mode)
 		if s.Dialect.facts().warns {
-			e.note(c, "", "failed ("+string(a.failure.Kind)+"): "+a.failure.Message)
+			e.note(c, "", a.failure.warning())
 		}
 	}
 	s.Why = s.why(c.row, mode)

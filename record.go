@@ -84,11 +84,8 @@ func executionRecord(s *Step, f *facts, cut bool) (ExecutionRecord, bool) {
 		ToolName: f.tool, AgentName: f.agent,
 		Decision: s.Decision, Reason: s.Reason, DurationMs: s.Duration.Milliseconds(),
 	}
-	if s.Failure != nil {
-		switch s.Failure.Kind {
-		case FailurePanic, FailureError, FailureModel, FailureStart:
-			r.ExceptionType = string(s.Failure.Kind)
-		}
+	if s.Failure != nil && s.Failure.threw() {
+		r.ExceptionType = string(s.Failure.Kind)
 	}
 	if cut {
 		r.Reason = cutReason(r.Reason)

@@ -162,6 +162,24 @@ type Failure struct {
 	Stack []byte
 }
 
+// threw reports whether the message is that of an error or a panic, and not a
+// text of ours: it can hold anything.
+func (f *Failure) threw() bool {
+	switch f.Kind {
+	case FailurePanic, FailureError, FailureModel, FailureStart:
+		return true
+	}
+	return false
+}
+
+// warning is what a diagnostic says of the failure.
+func (f *Failure) warning() string {
+	if f.threw() {
+		return "failed (" + string(f.Kind) + ")"
+	}
+	return "failed (" + string(f.Kind) + "): " + f.Message
+}
+
 // Error returns the kind and the message.
 func (f *Failure) Error() string { return string(f.Kind) + ": " + f.Message }
 
