@@ -102,36 +102,26 @@ func BenchmarkTogether(b *testing.B) {
 	compare(b, baseline, evaluations(b, newRuntime(b, &Options{Parallel: count}, all...), ev))
 }
 
-// BenchmarkInFlight: the heap that a thousand events in flight need at their
-// peak, beside that of a thousand processes.
+// BenchmarkInFlight: how far the heap grows, stacks included, while a thousand
+// events are in flight, beside a thousand processes. The collector is as it is
+// ordinarily.
 func BenchmarkInFlight(b *testing.B) {
 	const line, count = `sleep 0.1`, 1000
 	ev := &PreToolUse{ToolName: "T"}
 	payload, err := EncodeEvent(ev)
 	require.NoError(b, err)
 	rt := newRuntime(b, nil, commands(1, line)...)
-	atOnce := func(f func()) func() {
-		return func() {
-			var wg sync.WaitGroup
-			for range count {
-				wg.Go(f)
-			}
-			wg.Wait()
-		}
-	}
-	baseline := atOnce(func() {
+	baseline := atOnce(count, func() {
 		if err := plain(line, payload).Run(); err != nil {
 			b.Error(err)
 		}
 	})
-	hooks := atOnce(func() {
+	hooks := atOnce(count, func() {
 		if d, err := rt.Evaluate(b.Context(), ev); err != nil || slices.Collect(d.Steps())[0].Failure != nil {
 			b.Error(d.Explain(), err)
 		}
 	})
-	// Ordinarily the collector lets garbage grow to the size of what lives, and
-	// to 4 MB at least, which would hide most of the difference.
-	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	peakHeap(baseline) // threads, once started, stay
 	var base, ours, ratios []float64
 	for b.Loop() {
 		x, y := peakHeap(baseline), peakHeap(hooks)
@@ -143,21 +133,32 @@ func BenchmarkInFlight(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // of both; it means nothing
 }
 
-// peakHeap returns how far the heap grows while f runs, goroutines' stacks
-// included.
-func peakHeap(f func()) float64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	read := func() float64 {
-		metrics.Read(sample)
-		return float64(sample[0].Value.Uint64() + sample[1].Value.Uint64())
+func atOnce(count int, f func()) func() {
+	return func() {
+		var wg sync.WaitGroup
+		for range count {
+			wg.Go(f)
+		}
+		wg.Wait()
 	}
+}
+
+// heapNow is what the heap's objects and the goroutines' stacks take.
+func heapNow() float64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(sample)
+	return float64(sample[0].Value.Uint64() + sample[1].Value.Uint64())
+}
+
+// peakHeap returns how far the heap grows while f runs.
+func peakHeap(f func()) float64 {
 	debug.FreeOSMemory() // collects, and waits for it
-	before := read()
+	before := heapNow()
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for peak := before; ; peak = max(peak, read()) {
+	for peak := before; ; peak = max(peak, heapNow()) {
 		select {
 		case <-done:
 			return peak - before

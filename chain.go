@@ -32,28 +32,16 @@ func (rt *Runtime) Evaluate(ctx context.Context, ev Event) (d Decision, err erro
 	f, sel := &d.trace.facts, d.trace.selection
 	for i, c := range sel.hooks {
 		if f.fate(c, sel) == FatePlanned {
-			err = rt.run(ctx, ev, &d, sel.hooks[i:])
+			e := &evaluation{rt: rt, host: ctx, event: ev}
+			e.Decision = d
+			err = e.run(sel.hooks[i:])
+			d = e.Decision
+			e.forget()
 			return d, err
 		}
 	}
 	d.Outcome = OutcomePass
 	return d, nil
-}
-
-// run is apart from Evaluate so that an event without hooks does not allocate.
-func (rt *Runtime) run(ctx context.Context, ev Event, d *Decision, hooks []*compiled) error {
-	e := &evaluation{rt: rt, host: ctx, event: ev}
-	e.Decision = *d
-	err := e.run(hooks)
-	*d = e.Decision
-	// The decision keeps the step, and thereby all of e: nothing else may live
-	// as long.
-	e.host, e.ctx, e.event, e.place = nil, nil, nil, nil
-	e.Decision = Decision{}
-	e.payloads = [dialectCount]*encoded{}
-	e.flight = flight{}
-	e.writer = fieldWriter{}
-	return err
 }
 
 // Plan tells what Evaluate would run for the event, without running anything.
@@ -94,11 +82,21 @@ type evaluation struct {
 
 	// What most events need one of, so that they need no allocation for it.
 	step   [1]Step
+	room   [1]*flight
 	flight flight
 	writer fieldWriter
 }
 
 func (e *evaluation) fate(c *compiled) Fate { return e.trace.facts.fate(c, e.trace.selection) }
+
+// forget drops all but the step, with which e lives as long as the decision.
+func (e *evaluation) forget() {
+	e.host, e.ctx, e.event, e.place = nil, nil, nil, nil
+	e.Decision = Decision{}
+	e.payloads = [dialectCount]*encoded{}
+	e.flight, e.room[0] = flight{}, nil
+	e.writer = fieldWriter{}
+}
 
 // run runs the planned ones of hooks and fills the decision.
 func (e *evaluation) run(hooks []*compiled) error {
@@ -145,8 +143,7 @@ func (e *evaluation) conclude(steps []Step) {
 func (e *evaluation) runAll(hooks []*compiled) (committed int, err error) {
 	ran := &e.trace.ran
 	*ran = e.step[:0]
-	var room [DefaultParallel]*flight
-	together := room[:0] // started and not committed yet, in chain order
+	together := e.room[:0] // started and not committed yet, in chain order
 	defer func() {
 		// Empty but for a panic of the host's observer, which must not leave
 		// hooks running either.

@@ -65,7 +65,7 @@ func (l *Local) Exec(ctx context.Context, p Process) (Exit, error) {
 	if len(p.Argv) == 0 || !filepath.IsAbs(p.Argv[0]) {
 		return Exit{}, fmt.Errorf("hooks: Argv %q does not begin with an absolute path", p.Argv)
 	}
-	exit, err := proc.Run(ctx, proc.Cmd{
+	exit, err := proc.Run(ctx, &proc.Cmd{
 		Argv:   p.Argv,
 		Dir:    cmp.Or(p.Dir, l.Dir),
 		Env:    append(l.environment(os.Environ(), runtime.GOOS), p.Env...),

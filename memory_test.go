@@ -83,7 +83,7 @@ func (m *memorySandbox) run(ctx context.Context, p Process) (Exit, error) {
 	if err := m.writeOut(); err != nil {
 		return Exit{}, err
 	}
-	exit, err := proc.Run(ctx, proc.Cmd{
+	exit, err := proc.Run(ctx, &proc.Cmd{
 		Argv: p.Argv, Dir: p.Dir, Env: append([]string{"PATH=" + os.Getenv("PATH")}, p.Env...),
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,
 	})

@@ -199,9 +199,6 @@ func atOnce(n int, f func() error) error {
 // peakHeap returns by how many MB the heap grows while f runs, goroutines'
 // stacks included.
 func peakHeap(f func() error) (float64, error) {
-	// Ordinarily the collector lets garbage grow to the size of what lives, and
-	// to 4 MB at least, which would hide most of the difference.
-	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	now := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	read := func() float64 {
 		metrics.Read(now)

@@ -15,7 +15,7 @@ func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		c, _, _ := bash(`cat >/dev/null; echo '{}'`)
 		c.Stdin = strings.NewReader(`{"tool_name":"bash"}`)
-		if exit, err := Run(b.Context(), c); err != nil || exit.Code != 0 {
+		if exit, err := Run(b.Context(), &c); err != nil || exit.Code != 0 {
 			b.Fatal(exit, err)
 		}
 	}

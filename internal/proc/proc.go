@@ -93,8 +93,8 @@ const (
 // or hangs in the kernel) is left to a goroutine that collects it at its end.
 //
 // Run may be called concurrently.
-func Run(ctx context.Context, c Cmd) (Exit, error) {
-	return run(ctx, &c, manner{kill: (*group).kill, drain: drainTime})
+func Run(ctx context.Context, c *Cmd) (Exit, error) {
+	return run(ctx, c, manner{kill: (*group).kill, drain: drainTime})
 }
 
 // manner is what tests vary of Run: they play the process that cannot be

@@ -185,7 +185,7 @@ func TestCancelledBefore(t *testing.T) {
 	cancel()
 	marker := filepath.Join(t.TempDir(), "marker")
 	c, _, _ := bash(`touch ` + marker)
-	if _, err := Run(ctx, c); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, &c); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
 	if _, err := os.Stat(marker); err == nil {
@@ -267,7 +267,7 @@ func TestStartErrors(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c, _, _ := bash("")
 			tc.c.Stdin, tc.c.Stdout, tc.c.Stderr = strings.NewReader("x"), c.Stdout, c.Stderr
-			_, err := Run(t.Context(), tc.c)
+			_, err := Run(t.Context(), &tc.c)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("err = %v, want %q in it", err, tc.want)
 			}
@@ -304,7 +304,7 @@ func TestNothingStays(t *testing.T) {
 		case 5:
 			c.Argv[0] = "/nonexistent/program"
 		}
-		_, err := Run(ctx, c)
+		_, err := Run(ctx, &c)
 		if failed := i%6 == 5; failed != (err != nil) {
 			t.Errorf("%s: %v", script, err)
 		}

@@ -19,7 +19,8 @@ type streams struct {
 	source  io.Reader  // what goes there
 	outputs []output
 	copies  sync.WaitGroup
-	open    atomic.Int32 // outputs that have not come to their end
+	open    atomic.Int32  // outputs that have not come to their end
+	drained chan struct{} // closed when none is open
 }
 
 // output is our end of one output, and what is read from it goes to.
@@ -82,23 +83,19 @@ func (s *streams) output(dst io.Writer) (*os.File, error) {
 // copy begins to feed and drain the process. The channel is closed when all
 // outputs have come to their end.
 func (s *streams) copy() (drained <-chan struct{}) {
-	done := make(chan struct{})
-	if len(s.outputs) == 0 {
-		close(done)
-	}
 	s.open.Store(int32(len(s.outputs)))
+	s.drained = make(chan struct{})
+	if len(s.outputs) == 0 {
+		close(s.drained)
+	}
 	for _, out := range s.outputs {
-		s.copies.Go(func() {
-			out.drain()
-			if s.open.Add(-1) == 0 {
-				close(done)
-			}
-		})
+		s.copies.Add(1)
+		go s.drain(out)
 	}
 	if s.input != nil {
 		s.copies.Go(s.feed)
 	}
-	return done
+	return s.drained
 }
 
 // feed writes the input. Errors are of no interest: a process need not read
@@ -109,8 +106,14 @@ func (s *streams) feed() {
 }
 
 // drain reads an output to its end.
-func (o *output) drain() {
-	switch err := o.copy(); {
+func (s *streams) drain(o output) {
+	defer s.copies.Done()
+	s.finish(o, o.copy())
+}
+
+// finish closes an output that was copied until err.
+func (s *streams) finish(o output, err error) {
+	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		// Nobody waits for the end any more; what has been written counts.
 		copyWaiting(o.dst, o.pipe)
@@ -120,11 +123,14 @@ func (o *output) drain() {
 		_, _ = io.Copy(io.Discard, o.pipe)
 	}
 	_ = o.pipe.Close()
+	if s.open.Add(-1) == 0 {
+		close(s.drained)
+	}
 }
 
 // copy is io.Copy, which would come to the same by way of os.File, twice as
 // deep in the stack; and there are two such stacks for every process.
-func (o *output) copy() error {
+func (o output) copy() error {
 	if dst, ok := o.dst.(io.ReaderFrom); ok {
 		_, err := dst.ReadFrom(o.pipe)
 		return err

@@ -38,7 +38,7 @@ func TestWaitsForWrite(t *testing.T) {
 	c.Stdout = &onFirst{Writer: stdout, f: func() { cancel(); <-release }}
 	go func() {
 		defer close(returned)
-		_, _ = Run(ctx, c)
+		_, _ = Run(ctx, &c)
 	}()
 	select {
 	case <-returned:
@@ -75,7 +75,7 @@ func TestUnreadStdin(t *testing.T) {
 					defer func() { <-free }()
 					c, stdout, stderr := bash(tc.script)
 					c.Stdin = bytes.NewReader(input)
-					exit, err := Run(t.Context(), c)
+					exit, err := Run(t.Context(), &c)
 					if err != nil || exit != tc.want || stdout.String() != tc.stdout || stderr.String() != tc.stderr {
 						t.Errorf("%+v, %v, %q, %q", exit, err, stdout, stderr)
 					}
@@ -107,7 +107,7 @@ func TestEndOfStdin(t *testing.T) {
 				wg.Go(func() {
 					c, stdout, _ := bash(`wc -c`)
 					c.Stdin = bytes.NewReader(input)
-					exit, err := Run(t.Context(), c)
+					exit, err := Run(t.Context(), &c)
 					if err != nil || exit != (Exit{}) || strings.TrimSpace(stdout.String()) != strconv.Itoa(size) {
 						t.Errorf("%+v, %v, %q", exit, err, stdout)
 					}
