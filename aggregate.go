@@ -111,7 +111,7 @@ func (d *Decision) Steps() iter.Seq[Step] { return d.trace.steps(false) }
 // pure function of its arguments (AGG-3 to AGG-9). A text of control characters
 // alone is not blank to the hook's reader, but it is to the model: it gets the
 // default.
-func foldContract(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) (d Decision) {
+func foldContract(row *eventRow, c Conduct, cannotAsk bool, steps []Step) (d Decision) {
 	terms := &row.terms[HookContract]
 	d.Outcome = OutcomePass
 	var decided *Step
@@ -127,8 +127,8 @@ func foldContract(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []
 		}
 		switch s.heard {
 		case OutcomeReject:
-			reasons = append(reasons, s.Reason) // joined first, so that a cut one is marked once
-			d.Rejections = append(d.Rejections, Rejection{s.Hook, cleanText(s.Reason, lim.Text)})
+			reasons = append(reasons, s.Reason)
+			d.Rejections = append(d.Rejections, Rejection{s.Hook, cleanText(s.Reason)})
 			d.prompted = d.prompted || s.Type == "prompt"
 		case OutcomeAllow:
 			d.Allows = append(d.Allows, s.Hook)
@@ -156,7 +156,7 @@ func foldContract(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []
 		d.Allows = nil
 	}
 	if terms.context && !muted && (d.Outcome == OutcomePass || d.Outcome == OutcomeReject) { // AGG-6, ST-2
-		d.Context = cleanText(context, lim.Text)
+		d.Context = cleanText(context)
 	}
 	if terms.metadata && (d.Outcome == OutcomePass || d.Outcome == OutcomeAllow) {
 		if d.Outcome == OutcomeAllow && row.marksAllower {
@@ -170,11 +170,11 @@ func foldContract(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []
 	d.By, d.decidedAt = decided.Hook.Name, decided.index
 	switch d.Outcome {
 	case OutcomeReject:
-		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
+		d.Reason = cleanText(strings.Join(reasons, "\n"))
 	case OutcomeDeny:
-		d.Reason = cleanText(decided.Reason, lim.Text)
+		d.Reason = cleanText(decided.Reason)
 	case OutcomeAsk:
-		d.Question = cleanText(decided.Question, lim.Text)
+		d.Question = cleanText(decided.Question)
 		if cannotAsk {
 			d.denyAsk(row)
 		}

@@ -105,19 +105,19 @@ func (e *evaluation) run(hooks []*compiled) error {
 		e.trace.refused = true
 		return err
 	}
-	if c := e.event.common(); c.Trajectory != nil {
-		e.place = &placement{common: c, conduct: rt.opts.Conduct, abandoned: rt.abandoned}
-		defer func() {
-			if err := e.place.close(e.host); err != nil {
-				e.Diagnostics = append(e.Diagnostics, Diagnostic{Message: err.Error()})
-			}
-		}()
-	}
 	e.ctx = e.host
 	if rt.opts.Budget > 0 {
 		var cancel context.CancelFunc
 		e.ctx, cancel = context.WithTimeout(e.host, rt.opts.Budget)
 		defer cancel()
+	}
+	if c := e.event.common(); c.Trajectory != nil {
+		e.place = newPlacement(e.ctx, c, rt.opts.Conduct, rt.abandoned)
+		defer func() {
+			if err := e.place.close(e.host); err != nil {
+				e.Diagnostics = append(e.Diagnostics, Diagnostic{Message: err.Error()})
+			}
+		}()
 	}
 	e.since = time.Now()
 	committed, err := e.runAll(hooks)

@@ -7,9 +7,24 @@ import (
 )
 
 // fold turns the steps that ran into a decision. It is a pure function of its
-// arguments. Each dialect folds its own steps; where there are several, the
-// parts are combined.
+// arguments. Texts are cut last, so that a cut one is marked once (TXT-5).
 func fold(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) Decision {
+	d := foldWhole(row, c, cannotAsk, steps)
+	for _, text := range []*string{&d.Reason, &d.Question, &d.Context, &d.StopReason} {
+		*text = cutText(*text, lim.Text)
+	}
+	for i := range d.Rejections {
+		d.Rejections[i].Reason = cutText(d.Rejections[i].Reason, lim.Text)
+	}
+	for i, m := range d.SystemMessages {
+		d.SystemMessages[i] = cutText(m, lim.Text)
+	}
+	return d
+}
+
+// foldWhole lets each dialect fold its own steps; where there are several, the
+// parts are combined.
+func foldWhole(row *eventRow, c Conduct, cannotAsk bool, steps []Step) Decision {
 	one := true
 	for i := range steps {
 		one = one && steps[i].Dialect == steps[0].Dialect
@@ -19,7 +34,7 @@ func fold(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) De
 		if len(steps) > 0 {
 			dialect = steps[0].Dialect
 		}
-		return manners[dialect].fold(row, c, lim, cannotAsk, steps)
+		return manners[dialect].fold(row, c, cannotAsk, steps)
 	}
 	var parts []Decision
 	for dialect := range Dialect(dialectCount) {
@@ -30,16 +45,16 @@ func fold(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) De
 			}
 		}
 		if len(own) > 0 {
-			parts = append(parts, manners[dialect].fold(row, c, lim, cannotAsk, own))
+			parts = append(parts, manners[dialect].fold(row, c, cannotAsk, own))
 		}
 	}
-	return combined(row, lim, parts)
+	return combined(row, parts)
 }
 
 // combined makes one decision of those that the dialects came to: the most
 // restrictive outcome wins, of equal ones that of the earlier hook. What people
 // and the model are told is told of all.
-func combined(row *eventRow, lim Limits, parts []Decision) (d Decision) {
+func combined(row *eventRow, parts []Decision) (d Decision) {
 	first := &parts[0]
 	for i := range parts {
 		p := &parts[i]
@@ -73,10 +88,10 @@ func combined(row *eventRow, lim Limits, parts []Decision) (d Decision) {
 		d.prompted, d.continues = d.prompted || p.prompted, d.continues || p.continues
 	}
 	if d.Outcome == OutcomeReject {
-		d.Reason = cleanText(strings.Join(reasons, "\n"), lim.Text)
+		d.Reason = strings.Join(reasons, "\n")
 	}
 	if !d.Withheld { // TXT-4
-		d.Context = cleanText(strings.Join(contexts, "\n"), lim.Text)
+		d.Context = strings.Join(contexts, "\n")
 	}
 	if d.Outcome == OutcomePass || d.Outcome == OutcomeAllow || d.ResultStays {
 		if d.Outcome == OutcomeAllow && row.marksAllower {

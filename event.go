@@ -73,7 +73,8 @@ type Common struct {
 	Switches Switches
 	// Trajectory writes the run's trajectory as JSON (SUM-1). It is called at
 	// most once per event, and only when a hook that will run can see it; it
-	// may be called from another goroutine than Evaluate's. nil: none.
+	// is called in a goroutine of its own, with a context that ends with the
+	// event, and DefaultTimeout after the first hook asked. nil: none.
 	Trajectory func(ctx context.Context, w io.Writer) error
 	// ExecutionSummary is the path of a trajectory file that the host keeps
 	// itself. It is written as it is and never opened by the runtime: tools of

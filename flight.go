@@ -3,7 +3,6 @@ package hooks
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 )
 
@@ -87,12 +86,15 @@ func (e *evaluation) prepare(f *flight) *Failure {
 }
 
 // execute runs the hook to its end. What it calls may be the host's: a panic
-// there is a failure of the hook, since nobody could recover it in another
-// goroutine.
+// or runtime.Goexit there is a failure of the hook, since nobody could recover
+// it in another goroutine.
 func (e *evaluation) execute(f *flight) {
+	returned := false
 	defer func() {
 		if p := recover(); p != nil {
-			f.answer = answer{failure: &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}}
+			f.answer = answer{failure: panicked(p)}
+		} else if !returned {
+			f.answer = answer{failure: goexited()}
 		}
 		if e.place != nil && f.c.isPrompt() {
 			if err := e.place.remove(f.ctx, f.in.summary); err != nil {
@@ -102,6 +104,7 @@ func (e *evaluation) execute(f *flight) {
 		f.end()
 	}()
 	f.c.executor.run(f.ctx, &f.in, &f.answer)
+	returned = true
 }
 
 func (f *flight) end() { f.ended, f.step.Duration = true, time.Since(f.begun) }
@@ -156,7 +159,7 @@ func (e *evaluation) abort(f *flight) {
 	s.ExitCode, s.Signal = a.exitCode, a.signal
 	s.Failure = a.failure
 	s.cancelled()
-	s.Why = "cancelled: an earlier hook ended the chain"
+	s.Why = "cancelled with the evaluation"
 	if by := e.trace.endedBy; by != nil {
 		s.Why = fmt.Sprintf("cancelled: %s ended the chain with %s", by.Hook, by.Decision)
 	}

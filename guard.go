@@ -18,27 +18,27 @@ const graceTime = 100 * time.Millisecond
 // runtime.Goexit become failures, what comes after the deadline does not
 // count, and a call that ignores its context is abandoned. abandoned counts
 // those that have not returned yet.
-func guarded[A, T any](ctx context.Context, abandoned *atomic.Int64, call func(context.Context, A) (T, error), arg A) (T, *Failure) {
+func guarded[A, T any](ctx context.Context, abandoned *atomic.Int64, call func(context.Context, A) (T, error), arg A) (value T, failure *Failure) {
 	g := &guardedCall[A, T]{ctx: ctx, call: call, arg: arg, abandoned: abandoned, done: make(chan struct{})}
 	go g.run()
 	select {
 	case <-g.done:
 	case <-ctx.Done():
-		select {
-		case <-g.done: // it answered in time after all
-		default:
-			return g.late()
+		if !g.returns() {
+			return value, &Failure{Kind: FailureTimeout, Message: "did not return by its deadline", Err: ctx.Err()}
 		}
 	}
 	switch {
 	case g.failure != nil:
-		return g.value, g.failure
-	case g.err != nil && ctx.Err() != nil:
-		return g.value, &Failure{Kind: FailureTimeout, Message: "gave up at its deadline", Err: g.err}
-	case g.err != nil:
-		return g.value, &Failure{Kind: FailureError, Message: g.err.Error(), Err: g.err}
+		return value, g.failure
+	case g.err == nil && !g.late:
+		return g.value, nil
+	case g.err == nil:
+		return value, &Failure{Kind: FailureTimeout, Message: "answered after its deadline", Err: ctx.Err()}
+	case ctx.Err() != nil:
+		return value, &Failure{Kind: FailureTimeout, Message: "gave up at its deadline", Err: g.err}
 	}
-	return g.value, nil
+	return value, &Failure{Kind: FailureError, Message: g.err.Error(), Err: g.err}
 }
 
 // guardedCall is one call in its own goroutine.
@@ -52,6 +52,7 @@ type guardedCall[A, T any] struct {
 
 	value   T
 	err     error
+	late    bool // it returned after its deadline
 	failure *Failure
 }
 
@@ -60,9 +61,9 @@ func (g *guardedCall[A, T]) run() {
 	returned := false
 	defer func() {
 		if p := recover(); p != nil {
-			g.failure = &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}
+			g.failure = panicked(p)
 		} else if !returned {
-			g.failure = &Failure{Kind: FailurePanic, Message: "runtime.Goexit was called"}
+			g.failure = goexited()
 		}
 		if !g.settled.CompareAndSwap(false, true) {
 			g.abandoned.Add(-1)
@@ -70,31 +71,35 @@ func (g *guardedCall[A, T]) run() {
 		close(g.done)
 	}()
 	g.value, g.err = g.call(g.ctx, g.arg)
-	returned = true
+	// Here and not where it is waited for, where done and a deadline that came
+	// since could not be told apart.
+	g.late, returned = g.ctx.Err() != nil, true
 }
 
-// late gives the call its grace, and abandons it then.
-func (g *guardedCall[A, T]) late() (value T, failure *Failure) {
-	failure = &Failure{Kind: FailureTimeout, Message: "did not return by its deadline", Err: g.ctx.Err()}
+// returns gives the call its grace, and abandons it then.
+func (g *guardedCall[A, T]) returns() bool {
 	grace := time.NewTimer(graceTime)
 	defer grace.Stop()
 	select {
 	case <-g.done:
+		return true
 	case <-grace.C:
-		g.abandoned.Add(1)
-		if g.settled.CompareAndSwap(false, true) {
-			return value, failure
-		}
-		g.abandoned.Add(-1)
-		<-g.done
 	}
-	switch {
-	case g.failure != nil:
-		return value, g.failure
-	case g.err != nil:
-		failure.Message, failure.Err = "gave up at its deadline", g.err
-	default:
-		failure.Message = "answered after its deadline"
+	g.abandoned.Add(1)
+	if g.settled.CompareAndSwap(false, true) {
+		return false
 	}
-	return value, failure
+	g.abandoned.Add(-1)
+	<-g.done
+	return true
+}
+
+// panicked is the failure of a call that panicked. It is told in the deferred
+// function that recovered, so that the stack is that of the panic.
+func panicked(p any) *Failure {
+	return &Failure{Kind: FailurePanic, Message: fmt.Sprint(p), Stack: debug.Stack()}
+}
+
+func goexited() *Failure {
+	return &Failure{Kind: FailurePanic, Message: "runtime.Goexit was called"}
 }

@@ -13,8 +13,9 @@ type manner struct {
 	line func(line, goos string) (interpreter string, args []string)
 	// exits reads the ends of an event's commands.
 	exits func(row *eventRow, c Conduct, lim Limits) exitReader
-	// fold turns the steps of the dialect's hooks into a decision. It is pure.
-	fold func(row *eventRow, c Conduct, lim Limits, cannotAsk bool, steps []Step) Decision
+	// fold turns the steps of the dialect's hooks into a decision whose texts
+	// are clean, but not cut. It is pure.
+	fold func(row *eventRow, c Conduct, cannotAsk bool, steps []Step) Decision
 }
 
 // manners is never written to.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -194,15 +196,91 @@ func TestObserverThatPanics(t *testing.T) {
 	assert.Zero(t, rt.Abandoned())
 }
 
-// TestSandboxThatPanics: a panic of the host's sandbox is a failure of the
-// hook, in the host's own goroutine and beside others.
+// TestSandboxThatPanics: a panic of the host's sandbox, and runtime.Goexit where
+// it does not end the host's own goroutine, is a failure of the hook.
 func TestSandboxThatPanics(t *testing.T) {
 	for _, together := range []bool{false, true} {
-		h := command("h", Command{Line: "x"})
-		h.FailMode, h.Independent = FailBlock, together
-		sandbox := &memorySandbox{exec: func(context.Context, *string, string) (Exit, string) { panic("boom") }}
-		d := evaluate(t, newRuntime(t, &Options{Sandbox: sandbox}, h), &PreToolUse{ToolName: "T"})
+		for name, boom := range map[string]func(){"panic": func() { panic("boom") }, "goexit": runtime.Goexit} {
+			h := command("h", Command{Line: "x"})
+			h.FailMode, h.Independent = FailBlock, together
+			sandbox := &memorySandbox{exec: func(context.Context, *string, string) (Exit, string) { boom(); return Exit{}, "" }}
+			if name == "goexit" && !together {
+				continue
+			}
+			d := evaluate(t, newRuntime(t, &Options{Sandbox: sandbox}, h), &PreToolUse{ToolName: "T"})
+			assert.Equal(t, OutcomeReject, d.Outcome, name)
+			assert.Equal(t, FailurePanic, slices.Collect(d.Steps())[0].Failure.Kind)
+		}
+	}
+}
+
+// brokenSandbox panics where it is told to.
+type brokenSandbox struct {
+	*memorySandbox
+	put     bool
+	removed int // the first Remove panics
+}
+
+func (b *brokenSandbox) Put(ctx context.Context, name string, r io.Reader) (string, error) {
+	if b.put {
+		panic("boom")
+	}
+	return b.memorySandbox.Put(ctx, name, r)
+}
+
+func (b *brokenSandbox) Remove(ctx context.Context, path string) error {
+	if b.removed++; b.removed == 1 {
+		panic("boom " + path)
+	}
+	return b.memorySandbox.Remove(ctx, path)
+}
+
+// TestFilesOfASandboxThatPanics: a Put that panics fails its hook; after a
+// Remove that panics the other files go all the same (SUM-3).
+func TestFilesOfASandboxThatPanics(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		var all []Hook
+		for i := range 3 {
+			h := command(fmt.Sprint("h", i), Command{Line: "x"})
+			h.FailMode, h.Independent = FailBlock, together
+			all = append(all, h)
+		}
+		ev := &PreToolUse{ToolName: "T"}
+		ev.Trajectory = func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "[]"); return err }
+		ok := func(context.Context, *string, string) (Exit, string) { return Exit{}, "" }
+
+		sandbox := &brokenSandbox{memorySandbox: &memorySandbox{exec: ok}, put: true}
+		d := evaluate(t, newRuntime(t, &Options{Conduct: Hardened, Sandbox: sandbox}, all...), ev)
 		assert.Equal(t, OutcomeReject, d.Outcome)
-		assert.Equal(t, FailurePanic, slices.Collect(d.Steps())[0].Failure.Kind)
+		for s := range d.Steps() {
+			assert.Equal(t, FailurePanic, s.Failure.Kind)
+		}
+
+		sandbox = &brokenSandbox{memorySandbox: &memorySandbox{exec: ok}}
+		d = evaluate(t, newRuntime(t, &Options{Conduct: Hardened, Sandbox: sandbox}, all...), ev)
+		assert.Equal(t, OutcomePass, d.Outcome)
+		assert.Equal(t, 3, sandbox.removed)
+		assert.Len(t, sandbox.files, 1, "all but the one")
+		require.Len(t, d.Diagnostics, 1)
+		assert.Equal(t, "a trajectory file could not be removed: the sandbox panicked", d.Diagnostics[0].Message)
+	}
+}
+
+// TestCancelledTogether: what a step of hooks that ran together says of their
+// end fits what ended them.
+func TestCancelledTogether(t *testing.T) {
+	waits := says(TierSystem, "waits", Pass())
+	waits.Run = Func(func(ctx context.Context, _ Call) (Result, error) { <-ctx.Done(); return Pass(), ctx.Err() })
+	waits.Independent = true
+	also := waits
+	also.Name = "also"
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	d, err := newRuntime(t, nil, waits, also).Evaluate(ctx, &PreToolUse{ToolName: "T"})
+	require.ErrorIs(t, err, context.Canceled)
+	for s := range d.Steps() {
+		assert.Equal(t, FateCancelled, s.Fate)
+		assert.NotContains(t, s.Why+s.Failure.Message, "deadline")
+		assert.NotContains(t, s.Why, "ended the chain")
 	}
 }

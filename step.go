@@ -173,8 +173,11 @@ func (s *Step) settle(row *eventRow, c Conduct, mode FailMode) {
 
 // cancelled makes the step that of a hook whose evaluation was over.
 func (s *Step) cancelled() {
-	if s.Failure == nil {
+	switch {
+	case s.Failure == nil:
 		s.Failure = &Failure{Message: "its answer was not read"}
+	case s.Failure.Kind == FailureTimeout: // its message tells of a deadline
+		s.Failure.Message = "it had not ended"
 	}
 	s.Failure.Kind = FailureCancelled
 	s.Fate = FateCancelled

@@ -8,16 +8,20 @@ import (
 )
 
 // cleanText makes a text of a hook fit for the model (TXT-5): invalid UTF-8
-// replaced, control characters other than newline and tab removed, cut at a
-// rune with a visible marker when it is longer than limit bytes.
-func cleanText(s string, limit int) string {
+// replaced, control characters other than newline and tab removed.
+func cleanText(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	s = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
 	}, s)
+}
+
+// cutText cuts a text that is longer than limit bytes at a rune, with a visible
+// marker (TXT-5).
+func cutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -67,27 +67,25 @@ func (t *Tracker) Resume(ids ...string) {
 // progress. Errors are as in [Composition.AfterThreadCreated]; the stream can
 // go on after them.
 func (t *Tracker) Stream(ctx context.Context, d ToolCallDelta) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	t.mu.Lock()
 	tc := t.call(d.ID)
 	if tc.started {
 		t.mu.Unlock()
-		return nil
+		return ctx.Err()
 	}
 	tc.arguments.WriteString(d.Arguments)
 	if tc.name == "" {
 		if tc.name = d.Name; tc.name == "" {
 			t.mu.Unlock()
-			return nil
+			return ctx.Err()
 		}
 		tc.scanner = t.scanner(tc.name)
 		d.Arguments = tc.arguments.String() // with what came before the name
 	}
-	if tc.scanner != nil && !tc.scanner.feed(d.Arguments) {
+	complete := tc.scanner == nil || tc.scanner.feed(d.Arguments)
+	if err := ctx.Err(); err != nil || !complete {
 		t.mu.Unlock()
-		return nil
+		return err // the piece is taken; a later one, or Start, tells the call
 	}
 	tc.started = true
 	c, progress := NewToolCall(d.ID, tc.name, tc.arguments.String()), tc.scanner.found()

@@ -254,6 +254,17 @@ func TestToolCallStarted(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, `started c1 write {"path":"x"} x`, log[0])
 	})
+	t.Run("a piece that comes when the context is done is not lost", func(t *testing.T) {
+		tr, _ := trackerOf(t, c)
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		stream(t, tr, ToolCallDelta{ID: "c1", Name: "write", Arguments: `{"path":"he`})
+		require.ErrorIs(t, tr.Stream(gone, ToolCallDelta{ID: "c1", Arguments: `l`}), context.Canceled)
+		require.ErrorIs(t, tr.Stream(gone, ToolCallDelta{ID: "c1", Arguments: `lo",`}), context.Canceled)
+		require.Empty(t, log, "the host gave up")
+		require.NoError(t, tr.Stream(ctx, ToolCallDelta{ID: "c1", Arguments: `"x":1}`}))
+		require.Equal(t, []string{`started c1 write {"path":"hello","x":1} hello`}, log)
+	})
 	t.Run("a call that code queued", func(t *testing.T) {
 		tr, _ := trackerOf(t, c)
 		log = nil

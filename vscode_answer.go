@@ -66,7 +66,7 @@ func (vr *vscodeReader) read(stdout []byte) answer {
 	}
 	o := vscodeObject{reader: *vr}
 	o.notes = doubles(members, "")
-	o.top(members)
+	o.top(lastOnes(members))
 	if o.dropped != "" {
 		return answer{notes: append(o.notes, note{"", "the whole answer is dropped: " + o.dropped})}
 	}
@@ -81,6 +81,22 @@ type vscodeObject struct {
 	notes    []note
 	dropped  string // why the whole answer, or the object being read, is dropped
 	specific []byte // hookSpecificOutput, nil for none
+}
+
+// lastOnes returns the members without those whose key is given again: what
+// does not count cannot be wrong either. It reuses members.
+func lastOnes(members []wire.Member) []wire.Member {
+	last := make(map[string]int, len(members))
+	for i, m := range members {
+		last[m.Key] = i
+	}
+	kept := members[:0]
+	for i, m := range members {
+		if last[m.Key] == i {
+			kept = append(kept, m)
+		}
+	}
+	return kept
 }
 
 func (o *vscodeObject) note(key, format string, args ...any) {
@@ -159,7 +175,7 @@ func (o *vscodeObject) inside(raw []byte) {
 	var block vscodeBlock
 	var permission []byte
 	var reason string
-	for _, m := range members {
+	for _, m := range lastOnes(members) {
 		switch m.Key {
 		case "hookEventName":
 			o.eventName(m, at)

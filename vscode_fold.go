@@ -7,7 +7,7 @@ import (
 
 // foldVSCode turns steps of VSCode's hooks into a decision: stop, deny, ask,
 // reject, allow, pass, whichever comes first. It is pure.
-func foldVSCode(row *eventRow, _ Conduct, lim Limits, cannotAsk bool, steps []Step) (d Decision) {
+func foldVSCode(row *eventRow, _ Conduct, cannotAsk bool, steps []Step) (d Decision) {
 	terms := &row.terms[VSCode]
 	d.Outcome = OutcomePass
 	var decided, byExit *Step
@@ -19,27 +19,27 @@ func foldVSCode(row *eventRow, _ Conduct, lim Limits, cannotAsk bool, steps []St
 		}
 		switch s.heard {
 		case OutcomeStop:
-			stops = addOnce(stops, cleanText(s.StopReason, lim.Text))
+			stops = addOnce(stops, cleanText(s.StopReason))
 		case OutcomeDeny:
 			if s.exit {
 				byExit = s // the last one's message stands
 			}
 		case OutcomeReject:
-			reason := cleanText(s.Reason, lim.Text)
+			reason := cleanText(s.Reason)
 			reasons = addOnce(reasons, reason)
 			d.Rejections = append(d.Rejections, Rejection{s.Hook, reason})
 		case OutcomeAllow:
 			d.Allows = append(d.Allows, s.Hook)
 		}
 		if terms.context {
-			contexts = addText(contexts, cleanText(s.Context, lim.Text))
+			contexts = addText(contexts, cleanText(s.Context))
 		}
-		d.SystemMessages = addText(d.SystemMessages, cleanText(s.SystemMessage, lim.Text))
+		d.SystemMessages = addText(d.SystemMessages, cleanText(s.SystemMessage))
 		if s.UpdatedInput != nil {
 			d.UpdatedInput = s.UpdatedInput // the last one wins
 		}
 	}
-	d.Context = cleanText(strings.Join(contexts, "\n"), lim.Text)
+	d.Context = strings.Join(contexts, "\n")
 	if d.Outcome != OutcomeReject {
 		d.Rejections = nil
 	}
@@ -53,21 +53,21 @@ func foldVSCode(row *eventRow, _ Conduct, lim Limits, cannotAsk bool, steps []St
 	d.By = decided.Hook.Name
 	switch d.Outcome {
 	case OutcomeStop:
-		d.StopReason = cleanText(strings.Join(stops, "; "), lim.Text)
+		d.StopReason = strings.Join(stops, "; ")
 	case OutcomeDeny:
 		if byExit != nil {
 			decided = byExit
 		}
-		d.By, d.Reason = decided.Hook.Name, cleanText(decided.Reason, lim.Text)
+		d.By, d.Reason = decided.Hook.Name, cleanText(decided.Reason)
 	case OutcomeReject:
 		if !terms.joinReasons {
 			reasons = reasons[:1]
 		}
-		d.Reason = cleanText(strings.Join(reasons, "; "), lim.Text)
+		d.Reason = strings.Join(reasons, "; ")
 		d.ResultStays = terms.resultStays
 		d.continues = row.ending
 	case OutcomeAsk:
-		d.Question = cleanText(decided.Question, lim.Text)
+		d.Question = cleanText(decided.Question)
 		if cannotAsk {
 			d.denyAsk(row)
 		}

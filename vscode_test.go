@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -121,8 +122,8 @@ func TestVSCodeFold(t *testing.T) {
 			}
 		}
 		all := fold(row, conduct, lim, false, steps)
-		a := foldContract(row, conduct, lim, false, ours)
-		b := foldVSCode(row, conduct, lim, false, theirs)
+		a := foldContract(row, conduct, false, ours)
+		b := foldVSCode(row, conduct, false, theirs)
 		want := OutcomePass
 		for _, o := range slices.Backward(order) {
 			if len(ours) > 0 && a.Outcome == o || len(theirs) > 0 && b.Outcome == o {
@@ -224,4 +225,50 @@ func FuzzVSCodeLoad(f *testing.F) {
 		_, err = New(all, &Options{Sandbox: &Local{Env: []string{"HOME=/home/u"}}})
 		require.NoError(t, err)
 	})
+}
+
+// Of a key that is given twice the last one counts, and what does not count
+// cannot be wrong.
+func TestVSCodeLastOfTwoCounts(t *testing.T) {
+	for _, tc := range []struct {
+		on     EventName
+		answer string
+		want   Outcome
+	}{
+		{OnPreToolUse, `{"continue":"x","continue":false}`, OutcomeStop},
+		{OnPreToolUse, `{"continue":false,"continue":"x"}`, OutcomePass},
+		{OnUserPromptSubmit, `{"decision":7,"decision":"block","reason":"r"}`, OutcomeReject},
+		{OnPreToolUse, `{"hookSpecificOutput":5,"hookSpecificOutput":{"permissionDecision":"deny"}}`, OutcomeDeny},
+		{OnPreToolUse, `{"hookSpecificOutput":{"hookEventName":"Stop","hookEventName":"PreToolUse","permissionDecision":"deny"}}`, OutcomeDeny},
+		{OnPreToolUse, `{"hookSpecificOutput":{"permissionDecisionReason":1,"permissionDecisionReason":"why","permissionDecision":"deny"}}`, OutcomeDeny},
+	} {
+		h := Hook{Name: "h", On: tc.on, Tier: TierSystem, Dialect: VSCode, Run: Command{Line: "echo '" + tc.answer + "'"}}
+		d := evaluate(t, newRuntime(t, nil, h), tc.on.row().blank())
+		require.Equal(t, tc.want, d.Outcome, "%s: %s", tc.answer, d.Explain())
+		require.NotEmpty(t, d.Diagnostics)
+	}
+}
+
+// TXT-5: a text that is cut says once how much of it is shown, whichever
+// dialects have spoken.
+func TestTextsAreCutOnce(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	theirs := Hook{Name: "v", On: OnPreToolUse, Tier: TierSystem, Dialect: VSCode, Run: Func(func(context.Context, Call) (Result, error) {
+		return Result{Context: long, SystemMessage: long}, nil
+	})}
+	rejects := says(TierSystem, "r", Reject(long).WithContext(long))
+	for _, all := range [][]Hook{{theirs}, {rejects}, {theirs, rejects}} {
+		d := evaluate(t, newRuntime(t, &Options{Limits: Limits{Text: 1000}}, all...), &PreToolUse{ToolName: "T"})
+		size := 5000
+		if len(all) == 2 {
+			size = 10001 // of both, on a line each
+		}
+		require.True(t, strings.HasSuffix(d.Context, fmt.Sprintf("x… [cut: 1000 of %d bytes shown]", size)), d.Context[900:])
+		for _, text := range append([]string{d.Context, d.Reason}, d.SystemMessages...) {
+			require.LessOrEqual(t, strings.Count(text, "[cut:"), 1)
+		}
+		for _, r := range d.Rejections {
+			require.True(t, strings.HasSuffix(r.Reason, "[cut: 1000 of 5000 bytes shown]"))
+		}
+	}
 }
