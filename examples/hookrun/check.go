@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"github.com/hookruntime/hooks"
 )
 
-// check looks at hook files without running anything.
+// check looks at hook files without running any hook.
 func check(o *options, stdout, stderr io.Writer) (int, error) {
 	var all []hooks.Hook
 	var findings []hooks.Diagnostic
@@ -19,8 +20,10 @@ func check(o *options, stdout, stderr io.Writer) (int, error) {
 		if len(files) == 0 {
 			return
 		}
-		found, ds := hooks.Check(files, &hooks.CheckOptions{Dialect: o.dialect, Tier: tier, ToolNames: o.toolNames()})
+		opts := &hooks.CheckOptions{Dialect: o.dialect, Tier: tier, ToolNames: o.toolNames()}
+		found, ds := hooks.Check(files, opts)
 		all, findings = append(all, found...), append(findings, ds...)
+		findings = append(findings, syntax(context.Background(), found, files, opts)...)
 	}
 	for tier, files := range o.files {
 		add(hooks.Tier(tier), files)
