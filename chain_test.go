@@ -426,6 +426,22 @@ func TestParallelCalls(t *testing.T) {
 	wg.Wait()
 }
 
+// TestUndecidedBlocks: a decision that nobody has made blocks on every event,
+// and neither allows nor lets a loop end.
+func TestUndecidedBlocks(t *testing.T) {
+	for i := range eventRows {
+		d := Decision{Event: eventRows[i].name}
+		assert.True(t, d.Blocks(), d.Event)
+		assert.Empty(t, d.Allows)
+		assert.Equal(t, OutcomeUndecided, d.Outcome)
+	}
+	assert.True(t, (&Decision{}).Blocks())
+	for o := Outcome(-1); o < 12; o++ { // also one that there is not
+		d := Decision{Event: OnPreToolUse, Outcome: o}
+		assert.Equal(t, o != OutcomePass && o != OutcomeAllow, d.Blocks(), o)
+	}
+}
+
 // TestMalformedEventRunsNothing is IN-10.
 func TestMalformedEventRunsNothing(t *testing.T) {
 	h := says(TierSystem, "h", Allow())

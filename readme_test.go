@@ -97,3 +97,24 @@ func (p printing) Exec(_ context.Context, proc hooks.Process) (hooks.Exit, error
 	_, err := io.WriteString(proc.Stdout, p.answer)
 	return hooks.Exit{}, err
 }
+
+// Every promise of the README names the tests that hold it, and they exist.
+func TestReadmePromisesAreHeld(t *testing.T) {
+	_, section, found := strings.Cut(readme(t), "## Guaranteed, and not\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n### ")
+	tests, promises := testNames(t), 0
+	for _, line := range strings.Split(section, "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if len(cells) != 2 || strings.HasSuffix(cells[0], "guaranteed") {
+			continue
+		}
+		promises++
+		named := regexp.MustCompile("`([\\w./]*\\b(?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(cells[1], -1)
+		assert.True(t, len(named) > 0 || cells[1] == "–", "nothing holds %q", cells[0])
+		for _, name := range named {
+			assert.True(t, tests[name[1]], "there is no test %q", name[1])
+		}
+	}
+	assert.Greater(t, promises, 15)
+}
