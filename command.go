@@ -156,7 +156,7 @@ func (cr *contractReader) keepBlock(a answer, stdout *proc.Capture) answer {
 	}
 	if found, ok := cr.salvage(stdout.Bytes()); ok {
 		a.result, a.holds = found, true
-		a.failure.Message = fmt.Sprintf("%s, but printed a block", a.failure.Message)
+		a.failure.Message = fmt.Sprintf("%s, but what it printed blocks", a.failure.Message)
 	}
 	return a
 }
