@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -26,12 +27,26 @@ import (
 //	go test . -run TestSoak -v -timeout 1h -soak 20000
 var soak = flag.Int("soak", 600, "how many evaluations TestSoak makes")
 
-// soakKinds are the evaluations of a soak, in turn. A deadline is 30 ms; a hook
-// without one may take 20 s on a busy machine.
-var soakKinds = []struct {
+// soakKind is one kind of what a soak does, again and again. do returns an error
+// when anything but want came of it; a kind that wants FailureCancelled is
+// cancelled, and returns that.
+type soakKind struct {
+	name string
+	want FailureKind
+	do   func(ctx context.Context, id string) error
+	of   interface{ Abandoned() int }
+}
+
+// soakHook is a hook of a soak: the tool that it is for, the command line or
+// misdeed, and how that fails.
+type soakHook struct {
 	tool, line string
 	want       FailureKind
-}{
+}
+
+// soakHooks are those of the hook data contract. A deadline is 30 ms; a hook
+// without one may take 20 s on a busy machine.
+var soakHooks = []soakHook{
 	{"ok", `cat >/dev/null; echo '{"hookSpecificOutput":{"additionalContext":"c","k":1}}'`, noFailure},
 	{"block", `echo no >&2; exit 2`, noFailure},
 	{"crash", `echo out; echo err >&2; exit 1`, FailureExit},
@@ -52,14 +67,58 @@ var soakKinds = []struct {
 	{"judge late", ``, FailureTimeout},
 }
 
-// soakRuntime has a hook for each of the kinds.
-func soakRuntime(t *testing.T) *Runtime {
-	var hooks []Hook
-	for _, k := range soakKinds {
-		h := Hook{Name: k.tool, On: OnPreToolUse, Tier: TierSystem, Matcher: k.tool, FailMode: FailBlock, Timeout: 20 * time.Second}
-		if k.want == FailureTimeout {
-			h.Timeout = 30 * time.Millisecond
+// soakLives are those of the lifecycle: each stands at every point, and
+// misbehaves.
+var soakLives = []soakHook{
+	{"life ok", "", noFailure},
+	{"life error", "error", FailureError},
+	{"life panic", "panic", FailurePanic},
+	{"life goexit", "goexit", FailurePanic},
+	{"life late", "late", FailureTimeout},
+	{"life mutated", "mutate", noFailure},
+	{"life cancelled", "late", FailureCancelled},
+}
+
+// soakKinds returns what a soak does, in turn. Some hooks of the hook data
+// contract are hooks of VSCode, too: each in a runtime of its own, since there
+// they run for every tool.
+func soakKinds(t *testing.T) []soakKind {
+	var kinds []soakKind
+	small, large := json.RawMessage(`{}`), blob(1<<20) // more than a pipe holds
+	evaluates := func(rt *Runtime, k soakHook) {
+		input := small
+		if k.tool == "unread" || k.tool == "late" {
+			input = large
 		}
+		kinds = append(kinds, k.evaluates(t, rt, input))
+	}
+	rt := soakRuntime(t, HookContract, soakHooks...)
+	for _, k := range soakHooks {
+		evaluates(rt, k)
+		switch k.tool {
+		case "ok", "block", "crash", "late", "flood", "cancelled":
+			evaluates(soakRuntime(t, VSCode, k), k)
+		}
+	}
+	for _, k := range soakLives {
+		kinds = append(kinds, k.lives(t))
+	}
+	return kinds
+}
+
+// deadline is how long what is to fail in this way may take.
+func (k soakHook) deadline() time.Duration {
+	if k.want == FailureTimeout {
+		return 30 * time.Millisecond
+	}
+	return 20 * time.Second
+}
+
+// soakRuntime has these hooks.
+func soakRuntime(t *testing.T, dialect Dialect, of ...soakHook) *Runtime {
+	var hooks []Hook
+	for _, k := range of {
+		h := Hook{Dialect: dialect, Name: k.tool, On: OnPreToolUse, Tier: TierSystem, Matcher: k.tool, FailMode: FailBlock, Timeout: k.deadline()}
 		h.Run = Command{Line: k.line}
 		if k.tool == "unstarted" {
 			h.Run = Command{Line: "true", Dir: "/nonexistent"}
@@ -87,6 +146,72 @@ func soakRuntime(t *testing.T) *Runtime {
 		return ModelAnswer{Text: `{"ok":true}`}, ctx.Err()
 	})
 	return newRuntime(t, &Options{Conduct: Hardened, Model: judge}, hooks...)
+}
+
+// evaluates returns the kind that evaluates an event for the tool of a hook.
+func (k soakHook) evaluates(t *testing.T, rt *Runtime, input json.RawMessage) soakKind {
+	ev := PreToolUse{ToolName: k.tool, ToolInput: input}
+	ev.Trajectory = func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, `[{"role":"user"}]`)
+		return err
+	}
+	says := map[string]string{"ok": "c", "block": "no"}[k.tool]
+	name := fmt.Sprint(rt.Hooks()[0].Dialect, " ", k.tool)
+	return soakKind{name, k.want, func(ctx context.Context, id string) error {
+		ev := ev
+		ev.CallID = id
+		d, err := rt.Evaluate(ctx, &ev)
+		ran := 0
+		for s := range d.Steps() {
+			if s.Fate != FateRan && s.Fate != FateCancelled {
+				continue
+			}
+			got := noFailure
+			if s.Failure != nil {
+				got = s.Failure.Kind
+			}
+			if ran++; s.Hook.Name != k.tool || got != k.want {
+				t.Errorf("%s: %s failed with %q, not %q", name, s.Hook.Name, got, k.want)
+			}
+		}
+		if err == nil && (ran != 1 || says != "" && d.Reason+d.Context != says) {
+			return fmt.Errorf("%d hooks ran and said %q, %q", ran, d.Reason, d.Context)
+		}
+		return err
+	}, rt}
+}
+
+// lives returns the kind that takes a thread through a turn whose hooks all
+// misbehave in one way.
+func (k soakHook) lives(t *testing.T) soakKind {
+	reg, _, c := lifecycleOf(t, &LifecycleOptions{
+		Timeout: k.deadline(),
+		Observe: func(_ context.Context, r Record) {
+			if l := r.(LifecycleRecord); l.Failure != k.want {
+				t.Errorf("%s: %s failed with %q, not %q", k.tool, l.Point, l.Failure, k.want)
+			}
+		},
+	}, everywhere("h", func(ctx context.Context, who string, v any) error { return misdo(ctx, k.line, who, v, nil) })...)
+	return soakKind{k.tool, k.want, func(ctx context.Context, id string) error {
+		th := threadOf(c)
+		th.ID = id
+		_, created := th.InjectMessage(ctx, textMessage(RoleUser, "x"))
+		_, sent := c.Assemble(ctx, th, "s")
+		_, stored := c.Tracker(c.Gateway(th, &th.store)).Run(ctx, NewToolCall(id, "f", "{}"), tool("r", nil))
+		vetoes := 0 // a hook that fails prevents that a message is created
+		for _, err := range []error{created, sent, stored} {
+			var veto *HookError
+			if errors.As(err, &veto) {
+				vetoes++
+			} else if err != nil {
+				return err
+			}
+		}
+		if left := len(th.store.Messages()); left != 2-vetoes || (left == 0) != (k.want != noFailure) {
+			return fmt.Errorf("%d messages are stored, and %d were prevented", left, vetoes)
+		}
+		return nil
+	}, reg}
 }
 
 // footprint is what must not grow.
@@ -117,41 +242,19 @@ func TestSoak(t *testing.T) {
 	}
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	rt := soakRuntime(t)
-	small, large := &PreToolUse{ToolInput: json.RawMessage(`{}`)}, &PreToolUse{ToolInput: blob(1 << 20)}
+	kinds := soakKinds(t)
 	var done atomic.Int64
 	every := int64(0) // how often progress is shown
 	evaluate := func(i int) {
-		kind := soakKinds[i%len(soakKinds)]
-		ev := *small
-		if kind.tool == "unread" || kind.tool == "late" {
-			ev = *large
-		}
-		ev.ToolName, ev.CallID = kind.tool, strconv.Itoa(i)
-		ev.Trajectory = func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, `[{"role":"user"}]`)
-			return err
-		}
+		kind := kinds[i%len(kinds)]
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		if kind.want == FailureCancelled {
 			defer time.AfterFunc(30*time.Millisecond, cancel).Stop()
 		}
-		d, err := rt.Evaluate(ctx, &ev)
-		if kind.want == FailureCancelled != errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", kind.tool, err)
-		}
-		for s := range d.Steps() {
-			if s.Fate != FateRan && s.Fate != FateCancelled {
-				continue
-			}
-			got := noFailure
-			if s.Failure != nil {
-				got = s.Failure.Kind
-			}
-			if s.Hook.Name != kind.tool || got != kind.want {
-				t.Errorf("%s: %s failed with %q, not %q", kind.tool, s.Hook.Name, got, kind.want)
-			}
+		err := kind.do(ctx, strconv.Itoa(i))
+		if cancelled := errors.Is(err, context.Canceled); cancelled != (kind.want == FailureCancelled) || err != nil && !cancelled {
+			t.Errorf("%s: %v", kind.name, err)
 		}
 		if n := done.Add(1); every > 0 && n%every == 0 {
 			t.Logf("%d evaluations", n)
@@ -170,7 +273,7 @@ func TestSoak(t *testing.T) {
 		workers.Wait()
 	}
 
-	run(5 * len(soakKinds)) // whatever is made once is there now
+	run(3 * len(kinds)) // whatever is made once is there now
 	done.Store(0)
 	every = int64(max(total/20, 1))
 	before := footprintOf()
@@ -178,7 +281,7 @@ func TestSoak(t *testing.T) {
 	run(total)
 	took := time.Since(start)
 	var after footprint
-	defer runtime.KeepAlive(large)
+	defer runtime.KeepAlive(kinds)
 	eventually(func() bool {
 		after = footprintOf()
 		return after.goroutines <= before.goroutines && after.files <= before.files && after.children <= before.children
@@ -188,7 +291,9 @@ func TestSoak(t *testing.T) {
 	assert.LessOrEqual(t, after.files, before.files, "descriptors")
 	assert.LessOrEqual(t, after.children, before.children, "children")
 	assert.LessOrEqual(t, after.heap, before.heap+before.heap/10, "live heap")
-	assert.Zero(t, rt.Abandoned())
+	for _, k := range kinds {
+		assert.Zero(t, k.of.Abandoned(), k.name)
+	}
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	assert.Empty(t, left, "temporary files")
