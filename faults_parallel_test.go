@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"runtime"
 	"slices"
@@ -48,10 +49,15 @@ case $in in *'"agent_name":"child'*) who=child ;; *) who=parent ;; esac
 	assert.EqualValues(t, callers/2, executed.Load())
 }
 
+// The full form of TestSoak and TestFreshScripts, with the soak's progress:
+//
+//	go test . -run 'TestSoak|TestFreshScripts' -v -timeout 1h -soak 20000
+var soak = flag.Int("soak", 600, "how many evaluations TestSoak makes, and TestFreshScripts a third as many")
+
 // TestFreshScripts is F35: scripts in parallel, while other processes start all
 // the time, run every time; nothing that was just written is executed.
 func TestFreshScripts(t *testing.T) {
-	rounds := 8
+	rounds := min(max(*soak/3/32, 1), 200) // of 32
 	if testing.Short() {
 		rounds = 2
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,8 +24,6 @@ import (
 // The full form, with its progress:
 //
 //	go test . -run TestSoak -v -timeout 1h -soak 20000
-var soak = flag.Int("soak", 600, "how many evaluations TestSoak makes")
-
 // soakKind is one kind of what a soak does, again and again. do returns an error
 // when anything but want came of it; a kind that wants FailureCancelled is
 // cancelled, and returns that.
