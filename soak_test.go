@@ -21,9 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The full form, with its progress:
-//
-//	go test . -run TestSoak -v -timeout 1h -soak 20000
 // soakKind is one kind of what a soak does, again and again. do returns an error
 // when anything but want came of it; a kind that wants FailureCancelled is
 // cancelled, and returns that.
