@@ -56,9 +56,9 @@ type Decision struct {
 	// place: ForModel is a note to add to it, not to put in its stead.
 	ResultStays bool
 
-	prompted  bool // a prompt hook rejected (SP-2)
-	continues bool // a hook of a dialect without prompt hooks keeps the loop running
-	decidedAt int  // index of the step that decided
+	prompted  bool  // a prompt hook rejected (SP-2)
+	continues bool  // a hook of a dialect without prompt hooks keeps the loop running
+	decidedAt int32 // index of the step that decided
 	trace     trace
 }
 
@@ -167,7 +167,7 @@ func foldContract(row *eventRow, c Conduct, cannotAsk bool, steps []Step) (d Dec
 	if decided == nil {
 		return d
 	}
-	d.By, d.decidedAt = decided.Hook.Name, decided.index
+	d.By, d.decidedAt = decided.Hook.Name, int32(decided.index)
 	switch d.Outcome {
 	case OutcomeReject:
 		d.Reason = cleanText(strings.Join(reasons, "\n"))

@@ -102,7 +102,7 @@ func (e *evaluation) forget() {
 func (e *evaluation) run(hooks []*compiled) error {
 	rt := e.rt
 	if err := e.encode(hooks); err != nil {
-		e.trace.refused = true
+		e.trace.facts.refused = true
 		return err
 	}
 	e.ctx = e.host

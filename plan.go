@@ -138,6 +138,7 @@ type facts struct {
 	child     bool
 	cannotAsk bool
 	failed    bool // the tool
+	refused   bool // the event could not be given to hooks (IN-10)
 	switches  Switches
 	source    string
 	tool      string
@@ -280,7 +281,6 @@ type trace struct {
 	selection *selection
 	ran       []Step // in chain order
 	endedBy   *Step
-	refused   bool // the event could not be given to hooks (IN-10)
 }
 
 // steps yields a step for every hook of the event, and of other events too for
@@ -304,7 +304,7 @@ func (t *trace) steps(plan bool) iter.Seq[Step] {
 			s.Why = t.facts.why(c, s.Fate, t.selection)
 			if s.Fate == FatePlanned && !plan {
 				s.Fate, s.Why = FateNotReached, "not reached: the evaluation was cancelled"
-				if t.refused {
+				if t.facts.refused {
 					s.Why = "not reached: the event was refused"
 				} else if t.endedBy != nil {
 					s.Why = fmt.Sprintf("not reached: %s ended the chain with %s", t.endedBy.Hook, t.endedBy.Decision)

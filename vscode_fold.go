@@ -49,7 +49,7 @@ func foldVSCode(row *eventRow, _ Conduct, cannotAsk bool, steps []Step) (d Decis
 	if decided == nil {
 		return d
 	}
-	d.decidedAt = decided.index
+	d.decidedAt = int32(decided.index)
 	d.By = decided.Hook.Name
 	switch d.Outcome {
 	case OutcomeStop:
