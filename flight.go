@@ -109,15 +109,16 @@ func (e *evaluation) execute(f *flight) {
 
 func (f *flight) end() { f.ended, f.step.Duration = true, time.Since(f.begun) }
 
-// wait returns when nothing of the hook runs any more.
+// wait returns when nothing of the hook runs any more. The deadline's clock is
+// let go also when the host's sandbox ends this goroutine.
 func (e *evaluation) wait(f *flight) {
+	defer f.cancel()
 	switch {
 	case f.done != nil:
 		<-f.done
 	case !f.ended:
 		e.execute(f)
 	}
-	f.cancel()
 }
 
 // commit hears what a hook that has ended says, and applies its fail mode.

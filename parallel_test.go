@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -212,6 +213,25 @@ func TestSandboxThatPanics(t *testing.T) {
 			assert.Equal(t, FailurePanic, slices.Collect(d.Steps())[0].Failure.Kind)
 		}
 	}
+}
+
+// TestSandboxThatEndsTheHost: a runtime.Goexit in the host's own goroutine, as
+// that of t.FailNow, leaves no clock of the hook running.
+func TestSandboxThatEndsTheHost(t *testing.T) {
+	var hook context.Context
+	sandbox := &memorySandbox{exec: func(ctx context.Context, _ *string, _ string) (Exit, string) {
+		hook = ctx
+		runtime.Goexit()
+		return Exit{}, ""
+	}}
+	rt := newRuntime(t, &Options{Sandbox: sandbox}, command("h", Command{Line: "x"}))
+	var host sync.WaitGroup
+	host.Go(func() {
+		_, _ = rt.Evaluate(t.Context(), &PreToolUse{ToolName: "T"})
+		t.Error("Evaluate returned")
+	})
+	host.Wait()
+	require.ErrorIs(t, hook.Err(), context.Canceled)
 }
 
 // brokenSandbox panics where it is told to.
