@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -105,7 +106,12 @@ func (r *commandRunner) ladder(ctx context.Context, exit Exit, err error, stdout
 	case exit.Signal != "":
 		return failed(FailureSignal, nil, "was ended by signal %q", exit.Signal)
 	}
-	return r.exits.exited(exit.Code, stdout, stderr)
+	a := r.exits.exited(exit.Code, stdout, stderr)
+	if overdue(ctx) && a.failure == nil && !a.result.blocks() && !a.result.stops() {
+		// Its children may have been about to say more.
+		return failed(FailureTimeout, cmp.Or(ctx.Err(), context.DeadlineExceeded), "had not ended, with its outputs, by its deadline")
+	}
+	return a
 }
 
 // contractReader reads how commands of the hook data contract end.

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -34,8 +35,8 @@ func guarded[A, T any](ctx context.Context, abandoned *atomic.Int64, call func(c
 	case g.err == nil && !g.late:
 		return g.value, nil
 	case g.err == nil:
-		return value, &Failure{Kind: FailureTimeout, Message: "answered after its deadline", Err: ctx.Err()}
-	case ctx.Err() != nil:
+		return value, &Failure{Kind: FailureTimeout, Message: "answered after its deadline", Err: cmp.Or(ctx.Err(), context.DeadlineExceeded)}
+	case g.late || ctx.Err() != nil:
 		return value, &Failure{Kind: FailureTimeout, Message: "gave up at its deadline", Err: g.err}
 	}
 	return value, &Failure{Kind: FailureError, Message: g.err.Error(), Err: g.err}
@@ -73,7 +74,14 @@ func (g *guardedCall[A, T]) run() {
 	g.value, g.err = g.call(g.ctx, g.arg)
 	// Here and not where it is waited for, where done and a deadline that came
 	// since could not be told apart.
-	g.late, returned = g.ctx.Err() != nil, true
+	g.late, returned = overdue(g.ctx), true
+}
+
+// overdue reports whether ctx is done, or would be if its clock had had its
+// turn: on a busy machine that takes some milliseconds.
+func overdue(ctx context.Context) bool {
+	end, bounded := ctx.Deadline()
+	return ctx.Err() != nil || bounded && !time.Now().Before(end)
 }
 
 // returns gives the call its grace, and abandons it then.

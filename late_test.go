@@ -53,6 +53,28 @@ func TestLateAnswers(t *testing.T) {
 			}
 		}
 	}
+	// One that nothing has told of its deadline yet: the clock of the context
+	// needs a turn on the processor.
+	for _, run := range []Body{
+		Func(func(ctx context.Context, _ Call) (Result, error) {
+			for end, _ := ctx.Deadline(); time.Now().Before(end); {
+			}
+			return Allow(), nil
+		}),
+		Command{Line: "x"}, // whose sandbox is as late
+	} {
+		late := &memorySandbox{exec: func(ctx context.Context, _ *string, _ string) (Exit, string) {
+			for end, _ := ctx.Deadline(); time.Now().Before(end); {
+			}
+			return Exit{}, `{"hookSpecificOutput":{"permissionDecision":"allow"}}`
+		}}
+		h := Hook{Name: "h", On: OnPreToolUse, Tier: TierSystem, Matcher: "*", Run: run, FailMode: FailBlock, Timeout: 3 * time.Millisecond}
+		rt := newRuntime(t, &Options{Conduct: Hardened, Sandbox: late}, h)
+		for range 50 {
+			d := evaluate(t, rt, &PreToolUse{ToolName: "T"})
+			assert.Equal(t, "reject Hook \"h\" failed (timeout). (timeout)", story(&d))
+		}
+	}
 	// A tool result that a hook withholds when it fails is not stored.
 	synctest.Test(t, func(t *testing.T) {
 		opts := &LifecycleOptions{Timeout: time.Second, Withhold: true}
@@ -67,4 +89,29 @@ func TestLateAnswers(t *testing.T) {
 			assert.NotContains(t, m.Text(), "secret")
 		}
 	})
+}
+
+// TestLateOutputs: a command that ends in time while its children are about to
+// say more has not answered.
+func TestLateOutputs(t *testing.T) {
+	for line, want := range map[string]string{
+		`(sleep 5; echo '{"decision":"block"}') & exit 0`: "reject Hook \"h\" failed (timeout). (timeout)",
+		`(sleep 5; echo late) & echo no >&2; exit 2`:      "reject no",
+	} {
+		h := command("h", Command{Line: line})
+		h.FailMode, h.Timeout = FailBlock, 400*time.Millisecond
+		d := evaluate(t, newRuntime(t, nil, h), &PreToolUse{ToolName: "T"})
+		assert.Equal(t, want, story(&d), line)
+	}
+}
+
+// TestDecisionsOwnTheirSwitches: what a host does to its switches later does not
+// change what a decision tells.
+func TestDecisionsOwnTheirSwitches(t *testing.T) {
+	h := says(TierUserGlobal, "off", Pass())
+	ev := &PreToolUse{ToolName: "T", Common: Common{Switches: Switches{Deactivated: []string{"off"}}}}
+	d := evaluate(t, newRuntime(t, nil, h), ev)
+	told := d.Explain()
+	ev.Switches.Deactivated[0] = "on"
+	assert.Equal(t, told, d.Explain())
 }

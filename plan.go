@@ -151,7 +151,7 @@ type facts struct {
 func (f *facts) gather(ev Event, c *Common, ch *chain) {
 	f.row, f.agent, f.child, f.cannotAsk = ch.row, c.Agent, c.Child, c.Child || c.CannotAsk
 	if len(c.Switches.Activated)+len(c.Switches.Deactivated) > 0 {
-		f.switches = c.Switches
+		f.switches = Switches{slices.Clone(c.Switches.Activated), slices.Clone(c.Switches.Deactivated)}
 	}
 	switch e := ev.(type) {
 	case *PreToolUse:

@@ -95,7 +95,8 @@ func (r *promptRunner) run(ctx context.Context, in *invocation, a *answer) {
 	if failure != nil {
 		// A model that panics or errs failed as a model; only its deadline is
 		// told apart (F29).
-		if failure.Kind != FailureTimeout || errors.Is(failure.Err, context.Canceled) {
+		own := errors.Is(failure.Err, context.Canceled) && !errors.Is(ctx.Err(), context.Canceled)
+		if failure.Kind != FailureTimeout || own {
 			failure.Kind = FailureModel
 		}
 		a.failure = failure

@@ -75,11 +75,17 @@ func (t *Tracker) Stream(ctx context.Context, d ToolCallDelta) error {
 	}
 	tc.arguments.WriteString(d.Arguments)
 	if tc.name == "" {
-		if tc.name = d.Name; tc.name == "" {
+		t.mu.Unlock()
+		if d.Name == "" {
+			return ctx.Err()
+		}
+		scanner := t.scanner(d.Name) // the host's code, which may use the tracker
+		t.mu.Lock()
+		if tc.started || tc.name != "" {
 			t.mu.Unlock()
 			return ctx.Err()
 		}
-		tc.scanner = t.scanner(tc.name)
+		tc.name, tc.scanner = d.Name, scanner
 		d.Arguments = tc.arguments.String() // with what came before the name
 	}
 	complete := tc.scanner == nil || tc.scanner.feed(d.Arguments)
@@ -103,9 +109,9 @@ func (t *Tracker) Start(ctx context.Context, c ToolCall) error {
 	}
 	t.mu.Lock()
 	tc := t.call(c.ID)
-	if tc.done || tc.started {
+	if done := tc.done; done || tc.started {
 		t.mu.Unlock()
-		if tc.done {
+		if done {
 			return fmt.Errorf("%w: %s", ErrCallDone, c.ID)
 		}
 		return nil

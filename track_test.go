@@ -265,6 +265,18 @@ func TestToolCallStarted(t *testing.T) {
 		require.NoError(t, tr.Stream(ctx, ToolCallDelta{ID: "c1", Arguments: `"x":1}`}))
 		require.Equal(t, []string{`started c1 write {"path":"hello","x":1} hello`}, log)
 	})
+	t.Run("the host's code may use the tracker, and panic", func(t *testing.T) {
+		var tr *Tracker
+		c := composed(t, &LifecycleOptions{ProgressArgument: func(tool string) string {
+			if tr.Resume("other"); tool == "bad" {
+				panic("bug")
+			}
+			return ""
+		}})
+		tr, _ = trackerOf(t, c)
+		require.Panics(t, func() { _ = tr.Stream(ctx, ToolCallDelta{ID: "c1", Name: "bad"}) })
+		require.NoError(t, tr.Stream(ctx, ToolCallDelta{ID: "c2", Name: "good"}), "it is not locked")
+	})
 	t.Run("a call that code queued", func(t *testing.T) {
 		tr, _ := trackerOf(t, c)
 		log = nil

@@ -134,6 +134,9 @@ func (p *placement) trajectory(ctx context.Context) ([]byte, *Failure) {
 	}
 	p.asking.Lock()
 	defer p.asking.Unlock()
+	if p.closed {
+		return nil, &Failure{Kind: FailureError, Message: "the event is over"}
+	}
 	if p.err != nil {
 		// A failure of this hook: another one's is not its own.
 		return nil, preparation(ctx, p.err.Err, "the trajectory's writer failed: "+p.err.Message)
