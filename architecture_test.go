@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"conduct.go", "diagnostic.go", "limits.go", "matcher.go", "metadata.go", "text.go", "tier.go"},
 	{"dialect.go", "event.go", "vscode_event.go", "eventrow.go", "hooks.go", "digest.go", "result.go", "guard.go"},
 	{"node.go", "node_yaml.go", "node_json.go", "near.go", "config.go", "config_files.go", "config_hook.go", "config_object.go", "config_shape.go", "jsonc.go", "vscode_config.go", "lint.go", "marshal.go", "schema.go"},
-	{"payload.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go", "shell.go", "vscode_payload.go"},
+	{"payload.go", "payloadreader.go", "parse.go", "answer.go", "salvage.go", "judgement.go", "depth.go", "sandbox.go", "local.go", "environ.go", "shell.go", "vscode_payload.go"},
 	{"command.go", "prompt.go", "prompttools.go", "func.go", "trajectory.go", "rules.go", "step.go", "plan.go", "aggregate.go", "carry.go", "explain.go", "vscode_answer.go", "vscode_fold.go", "combine.go", "manner.go"},
 	{"runtime.go", "input.go", "chain.go", "flight.go", "record.go"},
 	// The lifecycle hooks: what they are, who runs them, the three owners.
