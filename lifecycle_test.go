@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -199,17 +198,12 @@ func TestDefine(t *testing.T) {
 
 // Issue 6: a wrong signature does not compile.
 func TestWrongSignatureDoesNotCompile(t *testing.T) {
-	// The go command completes go.mod and go.sum; not in the tree.
-	mod := filepath.Join(t.TempDir(), "go.mod")
-	for from, to := range map[string]string{"testdata/badsignature/go.mod": mod, "go.sum": filepath.Join(filepath.Dir(mod), "go.sum")} {
-		data, err := os.ReadFile(from)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(to, data, 0o600))
-	}
 	for dir, fails := range map[string]bool{"right": false, "wrong": true, "otherpoint": true} {
 		t.Run(dir, func(t *testing.T) {
-			cmd := exec.Command("go", "build", "-modfile="+mod, "-mod=mod", "-o", os.DevNull, "./"+dir)
-			cmd.Dir = filepath.Join("testdata", "badsignature")
+			// Packages of the root module, which ./... passes over: with a go.mod
+			// of their own, the go command would look for modules that a fresh
+			// machine has never downloaded.
+			cmd := exec.Command("go", "build", "-buildvcs=false", "-o", os.DevNull, "./testdata/badsignature/"+dir)
 			cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
 			out, err := cmd.CombinedOutput()
 			if !fails {
