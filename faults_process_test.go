@@ -32,9 +32,8 @@ type hostile struct {
 }
 
 const (
-	killed    = "killed"
-	hangs     = FailureTimeout
-	noFailure = FailureKind("")
+	killed = "killed"
+	hangs  = FailureTimeout
 )
 
 var hostiles = []hostile{

@@ -116,6 +116,9 @@ func rewrite(v any, f func(string) string) {
 	}
 }
 
+// noFailure is the kind of a hook that did its work.
+const noFailure = FailureKind("")
+
 // misdeeds are the ways of misdo, and the failures that come of them.
 var misdeeds = map[string]FailureKind{
 	"error": FailureError, "block": FailureError, "panic": FailurePanic, "goexit": FailurePanic,

@@ -184,7 +184,7 @@ func TestNoTrajectoryStaysBehind(t *testing.T) {
 		}
 		return ModelAnswer{Text: `{"ok":true}`}, nil
 	})
-	slow := command("c", Command{Line: `case $(cat) in *late*) sleep 60;; esac`})
+	slow := command("c", Command{Line: `read -r input; case $input in *late*) sleep 60;; esac`})
 	prompt := Hook{Name: "p", On: OnPreToolUse, Tier: TierAgent, Matcher: "*", Run: Prompt{Text: "x"}}
 	slow.Timeout, prompt.Timeout = 50*time.Millisecond, 50*time.Millisecond
 	rt := newRuntime(t, &Options{Model: judge}, prompt, slow)
