@@ -29,7 +29,7 @@ func blob(n int) json.RawMessage {
 func TestLargePayload(t *testing.T) {
 	rounds := 200
 	if testing.Short() {
-		rounds = 10
+		rounds = 3
 	}
 	ev := &PreToolUse{ToolName: "T", ToolInput: blob(10 << 20)}
 	for line, want := range map[string]string{

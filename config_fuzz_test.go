@@ -117,7 +117,11 @@ func costly(n int) []string {
 
 // No file costs more than 1 MB of allocations per KB, whatever its size.
 func TestLoadCost(t *testing.T) {
-	for _, n := range []int{1, 10, 200} {
+	sizes := []int{1, 10, 200}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, n := range sizes {
 		for _, s := range costly(n) {
 			parseWithin(t, hooks.TierUserGlobal, "a.yaml", []byte(s))
 			parseWithin(t, hooks.TierUserGlobal, "a.json", []byte(s))

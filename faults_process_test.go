@@ -79,8 +79,13 @@ var hostiles = []hostile{
 // deadline, its step says what happened, and nothing of its group runs on. It
 // comes within 250 ms on an idle machine, and within a second when the
 // processors are busy; the bounds of the test are five times as wide.
+//
+// With -short they run in the busiest way alone.
 func TestHostileHooks(t *testing.T) {
 	t.Run("alone", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes ten seconds")
+		}
 		var worst time.Duration
 		for _, h := range hostiles {
 			worst = max(worst, h.run(t, HookContract, 1250*time.Millisecond))
@@ -102,6 +107,9 @@ func TestHostileHooks(t *testing.T) {
 		burners.Wait()
 	})
 	t.Run("VSCode", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes three seconds")
+		}
 		t.Logf("at worst %v behind the deadline", runHostiles(t, VSCode))
 	})
 }

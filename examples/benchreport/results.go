@@ -39,7 +39,7 @@ func (r results) median(benchmark, unit string) float64 {
 func benchmarks(ctx context.Context, o options) (results, error) {
 	args := []string{"test", "-run", "^$", "-bench", wanted, "-timeout", "30m"}
 	if o.short {
-		args = append(args, "-benchtime", "1x")
+		args = append(args, "-benchtime", "1x", "-short")
 	} else {
 		args = append(args, "-benchtime", "2s", "-count", strconv.Itoa(o.count))
 	}

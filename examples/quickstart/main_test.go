@@ -44,6 +44,9 @@ func TestTranscriptWithoutPython(t *testing.T) {
 // A hook whose absence changes nothing would show nothing. The tables, which
 // change in any case, are not looked at.
 func TestEveryHookMatters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the whole story once for each hook")
+	}
 	whole := story(transcriptOf(t))
 	for _, h := range goHooks(nil) {
 		t.Run("hook "+h.Name, func(t *testing.T) {

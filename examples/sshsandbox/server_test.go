@@ -29,7 +29,8 @@ type server struct {
 }
 
 // startServer starts a server that lets in the user who runs the test. The
-// environment of its sessions has what a hook must not see.
+// environment of its sessions has what a hook must not see, and an SHLVL with
+// which bash takes no session for a login: a .bashrc can take half a second.
 func startServer(t *testing.T) *server {
 	t.Helper()
 	sshd, err := exec.LookPath("sshd")
@@ -64,7 +65,7 @@ UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
-SetEnv BASH_ENV=%s SECRET=of-the-server "BASH_FUNC_cat%%%%=() { echo planted; }"
+SetEnv SHLVL=2 BASH_ENV=%s SECRET=of-the-server "BASH_FUNC_cat%%%%=() { echo planted; }"
 `, addr.Port, write("host", hostKey.pem), write("authorized", clientKey.authorized), write("bash_env", []byte("echo planted\n"))))
 
 	cmd := exec.Command(sshd, "-D", "-e", "-f", config)
