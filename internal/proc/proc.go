@@ -35,6 +35,13 @@ const (
 	dieTime = 500 * time.Millisecond
 )
 
+// starting is the queue in front of the system's own: a program forks one child
+// after the other, behind one lock, and who waits there hears of no deadline. A
+// thousand hooks at once would outlast theirs by seconds. It is as wide as the
+// program, as that lock is, and holds nobody while a process runs; who waits
+// here holds no pipe yet.
+var starting = make(chan struct{}, 8)
+
 // Cmd is what [Run] starts.
 type Cmd struct {
 	// Argv is the program and its arguments. Argv[0] is a path; PATH is not
@@ -47,8 +54,9 @@ type Cmd struct {
 	Env []string
 	// Stdin yields the input, by [io.WriterTo] where it implements that; nil
 	// is an empty input. With a method Len, of bytes to come, a large input
-	// gets a larger pipe where the system has such. An error of its own ends the input there. Run waits
-	// for a Read in flight, so a reader must not block for long.
+	// gets a larger pipe where the system has such. An error of its own ends the
+	// input there. Run waits for a Read in flight, so a reader must not block for
+	// long.
 	Stdin io.Reader
 	// Stdout and Stderr get the output as it comes; nil discards it. They may
 	// be the same writer, which then gets both in the order of the process.
@@ -77,7 +85,8 @@ const (
 
 // Run starts c and returns when it has ended and nothing of its group runs any
 // more (see the package comment for what can escape). An error means that
-// nothing ran; it is ctx's own when ctx was done before the start. A process
+// nothing ran; it is ctx's own when ctx was done before the start, for which Run
+// waits while many others start. A process
 // that does not read its stdin, or closes it, is not an error.
 //
 // When ctx is done, the group is killed at once, without a word of warning: a
@@ -105,14 +114,24 @@ type manner struct {
 }
 
 func run(ctx context.Context, c *Cmd, m manner) (Exit, error) {
-	if err := ctx.Err(); err != nil {
-		return Exit{}, err
-	}
-	p, err := start(c)
+	p, err := startInTurn(ctx, c)
 	if err != nil {
 		return Exit{}, err
 	}
 	return p.follow(ctx, m), nil
+}
+
+// startInTurn starts c unless ctx is done before its turn comes.
+func startInTurn(ctx context.Context, c *Cmd) (*process, error) {
+	select {
+	case starting <- struct{}{}:
+		defer func() { <-starting }()
+	case <-ctx.Done():
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return start(c)
 }
 
 // follow feeds and drains a process until it has ended.
