@@ -90,7 +90,7 @@ func (r *results) add(rec *benchfmt.Result) {
 	for _, v := range rec.Values {
 		r.values[name][v.Unit] = append(r.values[name][v.Unit], v.Value)
 	}
-	r.machine = fmt.Sprintf("%s, %s/%s", rec.GetConfig("cpu"), rec.GetConfig("goos"), rec.GetConfig("goarch"))
+	r.machine = fmt.Sprintf("%s, %s/%s", strings.TrimSpace(rec.GetConfig("cpu")), rec.GetConfig("goos"), rec.GetConfig("goarch"))
 }
 
 // loadAverage returns the load of the last minute where the system tells it.
