@@ -86,8 +86,8 @@ const (
 // Run starts c and returns when it has ended and nothing of its group runs any
 // more (see the package comment for what can escape). An error means that
 // nothing ran; it is ctx's own when ctx was done before the start, for which Run
-// waits while many others start. A process
-// that does not read its stdin, or closes it, is not an error.
+// waits while many others start. A process that does not read its stdin, or
+// closes it, is not an error.
 //
 // When ctx is done, the group is killed at once, without a word of warning: a
 // hook must not be able to prolong its deadline. Run then returns at once, with
