@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -95,7 +96,9 @@ func TestScriptsNeedNoFile(t *testing.T) {
 	panics.Run = Func(func(context.Context, Call) (Result, error) { panic("x") })
 	for _, end := range []string{"exit 0", "exit 1", "exit 2", "kill -9 $$", "sleep 30"} {
 		h := command("h", Command{Script: "#!/bin/bash\nls -Rl \"$TMPDIR\" >&2\n" + end})
-		h.Timeout = shortTimeout
+		if strings.HasPrefix(end, "sleep") {
+			h.Timeout = shortTimeout
+		}
 		d := evaluate(t, newRuntime(t, nil, h, panics), ev)
 		s := slices.Collect(d.Steps())[0]
 		assert.Contains(t, s.Stderr, "-rw------- 1", "0600")
@@ -124,7 +127,10 @@ func TestLongTexts(t *testing.T) {
 func TestPostToolUseOfAFailedTool(t *testing.T) {
 	result := json.RawMessage(`{"error":"disk full","n":9007199254740993}`)
 	post := func(line string, mode FailMode) (Decision, *PostToolUse) {
-		h := Hook{Name: "h", On: OnPostToolUse, Tier: TierSystem, Matcher: "*", Run: Command{Line: line}, FailMode: mode, Timeout: shortTimeout}
+		h := Hook{Name: "h", On: OnPostToolUse, Tier: TierSystem, Matcher: "*", Run: Command{Line: line}, FailMode: mode}
+		if strings.HasPrefix(line, "sleep") {
+			h.Timeout = shortTimeout // the others are to come to their end
+		}
 		ev := &PostToolUse{ToolName: "T", ToolResult: slices.Clone(result)}
 		return evaluate(t, newRuntime(t, nil, h), ev), ev
 	}
